@@ -1,0 +1,51 @@
+"""What every collector has in common: the input that it is handed, and the shape of a collector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from io import BufferedReader
+
+from neuron_doctor.engine.facts import NOWHERE, Fact, Place, Problem
+
+#: This much of an input is looked at to find out what it is.
+HEAD = 64 * 1024
+
+
+class UnreadableInput(Exception):
+    """The input is of this kind and nothing at all could be read from it; the message says why, in plain words."""
+
+
+@dataclass(slots=True)
+class Input:
+    """One input on its way through a collector.
+
+    `path` is what reports show; `name` the last part of it; `stream` is positioned at the start, has `peek`, and can be
+    read once; `size` is -1 where it is not known beforehand; `place` is what the path hints at. A collector adds
+    `problems` as it meets them, and sets `records`.
+    """
+
+    path: str
+    name: str
+    stream: BufferedReader
+    size: int = -1
+    place: Place = NOWHERE
+    source_id: str = ""
+    records: int = 0
+    problems: dict[str, Problem] = field(default_factory=dict)
+
+    def problem(self, what: str, line: int | None = None) -> None:
+        """Count one more occurrence of `what`; the first line is kept."""
+        seen = self.problems.get(what)
+        self.problems[what] = Problem(what, line, 1) if seen is None else Problem(what, seen.line, seen.count + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Collector:
+    """A kind of source: `sniff(head, name)` tells from the first `HEAD` bytes whether an input is of this kind (the
+    name is a hint at most); `collect` yields its facts and may raise UnreadableInput."""
+
+    kind: str
+    title: str
+    sniff: Callable[[bytes, str], bool]
+    collect: Callable[[Input], Iterable[Fact]]

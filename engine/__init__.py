@@ -1,0 +1,1 @@
+"""Facts, the rule language, matching, time, topology, the causal graph and the verdict; knows no format."""

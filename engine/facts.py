@@ -1,0 +1,162 @@
+"""What a collector says: typed facts, each at a place, an instant and a span of a source."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+
+#: What a field of a fact may hold. Tuples nest, so that a summary (of a ring buffer, say) stays one immutable fact.
+Scalar = str | int | float | bool | None
+Value = Scalar | tuple["Value", ...]
+
+#: Evidence is quoted up to this many characters (shared contract of the JSON report).
+MAX_TEXT = 2000
+
+
+class Clock(StrEnum):
+    """What an instant was read from. Instants of different clocks, or of one clock on two hosts, are not comparable."""
+
+    UTC = "utc"
+    HOST_LOCAL = "host-local"  # wall clock of the host, zone not stated
+    YEARLESS = "yearless"  # host-local without a year (syslog); stored as if in 1972
+    BOOT = "boot"  # nanoseconds since the host booted (dmesg)
+    MONOTONIC = "monotonic"  # any other counter (NDET, profiler)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Instant:
+    """A time with the clock that gave it. `ns`: nanoseconds since that clock's zero (wall clocks: 1970-01-01 00:00)."""
+
+    ns: int
+    clock: Clock
+    uncertainty_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a fact holds: whatever is known, None where it is not.
+
+    `device` is the Neuron device number on its host, `core` is as the source prints it, `ranks` are global ranks that a
+    statement about several ranks is about.
+    """
+
+    job: str | None = None
+    attempt: int | None = None
+    host: str | None = None
+    instance_id: str | None = None
+    container: str | None = None
+    pid: int | None = None
+    rank: int | None = None
+    local_rank: int | None = None
+    device: int | None = None
+    core: int | None = None
+    group: str | None = None
+    ranks: tuple[int, ...] = ()
+
+    def over(self, outer: Place) -> Place:
+        """This place, completed from `outer` where it is silent: a line knows better than its file."""
+        missing = {f.name: getattr(outer, f.name) for f in fields(self) if getattr(self, f.name) in (None, ())}
+        return replace(self, **missing)
+
+    def known(self) -> dict[str, str | int | tuple[int, ...]]:
+        """The fields that are known, in declaration order."""
+        return {f.name: v for f in fields(self) if (v := getattr(self, f.name)) not in (None, ())}
+
+
+NOWHERE = Place()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where the evidence stands. Offsets and lengths are bytes of the decompressed member; `line` and `column` count
+    from 1 and are None for what is not text."""
+
+    path: str
+    offset: int = 0
+    length: int = 0
+    line: int | None = None
+    column: int | None = None
+    text: str = ""
+    sha256: str = ""
+    truncated: bool = False
+
+
+def span_of(path: str, raw: bytes, offset: int, line: int | None = None, column: int | None = None) -> Span:
+    """The span of `raw`, which starts at byte `offset` of `path`, with its quotation and digest."""
+    text = raw.decode("utf-8", "replace")
+    return Span(
+        path=path,
+        offset=offset,
+        length=len(raw),
+        line=line,
+        column=column,
+        text=text[:MAX_TEXT],
+        sha256=hashlib.sha256(raw).hexdigest(),
+        truncated=len(text) > MAX_TEXT,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A typed statement of one source. `kind` and the types of `data` are in `engine.kinds`; a `hit` also names its
+    pattern. `repeats` counts further records like this one that were folded into it (a capped message storm)."""
+
+    kind: str
+    data: Mapping[str, Value]
+    place: Place
+    span: Span
+    source: str
+    instant: Instant | None = None
+    repeats: int = 0
+
+    @property
+    def name(self) -> str:
+        """What conditions call it: the pattern's id for a hit, else the kind."""
+        return str(self.data["pattern"]) if self.kind == "hit" else self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with an input, counted: `what` in plain words, `line` of the first occurrence where it has one."""
+
+    what: str
+    line: int | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A silence inside a source's coverage, from `start` to `end` (same clock)."""
+
+    start: Instant
+    end: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One input file, member or stream: what it is, where it is from, which interval it covers, what was wrong with it.
+
+    `id` is a digest of content and place hint, so copies under other names are the same source.
+    """
+
+    id: str
+    path: str
+    kind: str
+    size: int = 0
+    records: int = 0
+    place: Place = NOWHERE
+    first: Instant | None = None
+    last: Instant | None = None
+    gaps: tuple[Gap, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    ranks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """All that was collected: the sources, and the facts in canonical order."""
+
+    sources: tuple[Source, ...] = ()
+    facts: tuple[Fact, ...] = field(default=())

@@ -1,0 +1,1 @@
+"""One file for each renderer; knows the verdict only."""
