@@ -20,7 +20,7 @@ class FactKind:
     sources: tuple[str, ...]
 
 
-def _kind(name: str, doc: str, sources: str, **fields: FieldType) -> FactKind:
+def _kind(name: str, doc: str, sources: str, /, **fields: FieldType) -> FactKind:
     return FactKind(name, doc, MappingProxyType(dict(fields)), tuple(sources.split()))
 
 
@@ -61,7 +61,13 @@ _ALL = (
         what="str",
         value="float",
     ),
-    _kind("env", "an environment variable was set; values outside the allow-list read `<masked>`", _TEXT + " env", name="str", value="str"),
+    _kind(
+        "env",
+        "an environment variable was set; values outside the allow-list read `<masked>`",
+        _TEXT + " env",
+        name="str",
+        value="str",
+    ),
     _kind(
         "oom-kill",
         "the kernel killed a process for memory; `scope` is global or memcg",
@@ -83,7 +89,13 @@ _ALL = (
     ),
     _kind("attach", "a process opened the device (`npid_attach`)", "kernel", slot="int"),
     _kind("detach", "a process closed the device (`npid_detach`), usually by exiting", "kernel", slot="int"),
-    _kind("reset", "a step in the life of a device reset: started, completed, failed", "kernel", request="int", phase="str"),
+    _kind(
+        "reset",
+        "a step in the life of a device reset: started, completed, failed",
+        "kernel",
+        request="int",
+        phase="str",
+    ),
     _kind("pci-device", "a device node and its PCI address", "kernel lspci neuron-ls", bdf="str", kind="str"),
     _kind(
         "launcher-failure",
@@ -159,8 +171,16 @@ _ALL = (
         limit="float",
         samples="int",
     ),
-    _kind("monitor-error", "neuron-monitor could not read a group: no data, which is not the same as healthy", "neuron-monitor", group="str", error="str"),
-    _kind("device-state", "the state that the driver gives a device: resetting, ready or invalid", "sysfs", state="str"),
+    _kind(
+        "monitor-error",
+        "neuron-monitor could not read a group: no data, which is not the same as healthy",
+        "neuron-monitor",
+        group="str",
+        error="str",
+    ),
+    _kind(
+        "device-state", "the state that the driver gives a device: resetting, ready or invalid", "sysfs", state="str"
+    ),
     _kind("unhealthy-component", "the driver lists a component of the device as unhealthy", "sysfs", component="str"),
     _kind(
         "core-dump",
@@ -196,7 +216,13 @@ _ALL = (
         handle="int",
         model="str",
     ),
-    _kind("profile", "a profile of Neuron Explorer or neuron-profile: evidence of performance, not of failure", "profile", tool="str", part="str"),
+    _kind(
+        "profile",
+        "a profile of Neuron Explorer or neuron-profile: evidence of performance, not of failure",
+        "profile",
+        tool="str",
+        part="str",
+    ),
     _kind(
         "device",
         "a device as neuron-ls lists it",
@@ -207,12 +233,49 @@ _ALL = (
         memory_bytes="int",
         connected_to="list",
     ),
-    _kind("device-user", "a process that holds a device, as neuron-ls or a process table lists it", "neuron-ls", command="str", runtime_version="str"),
-    _kind("device-count", "how many Neuron devices and EFA interfaces the host shows, and what the instance type must have (0: not known)", "neuron-ls neuron-monitor lspci sysfs", neuron="int", efa="int", expected_neuron="int", expected_efa="int", cores="int"),
-    _kind("module", "a loaded kernel module and how many users it has (lsmod)", "lsmod", name="str", size="int", used_by="int"),
+    _kind(
+        "device-user",
+        "a process that holds a device, as neuron-ls or a process table lists it",
+        "neuron-ls",
+        command="str",
+        runtime_version="str",
+    ),
+    _kind(
+        "device-count",
+        "how many Neuron devices and EFA interfaces the host shows, and what the instance type must have (0: not known)",
+        "neuron-ls neuron-monitor lspci sysfs",
+        neuron="int",
+        efa="int",
+        expected_neuron="int",
+        expected_efa="int",
+        cores="int",
+    ),
+    _kind(
+        "module",
+        "a loaded kernel module and how many users it has (lsmod)",
+        "lsmod",
+        name="str",
+        size="int",
+        used_by="int",
+    ),
     _kind("module-absent", "a module listing that lacks the neuron module", "lsmod", name="str"),
-    _kind("package", "an installed package; `state` is the packager's word for it", "packages", name="str", version="str", manager="str", state="str"),
-    _kind("limit", "a resource limit of a shell (`ulimit -a`); unlimited is -1", "ulimit", name="str", value="int", unit="str"),
+    _kind(
+        "package",
+        "an installed package; `state` is the packager's word for it",
+        "packages",
+        name="str",
+        version="str",
+        manager="str",
+        state="str",
+    ),
+    _kind(
+        "limit",
+        "a resource limit of a shell (`ulimit -a`); unlimited is -1",
+        "ulimit",
+        name="str",
+        value="int",
+        unit="str",
+    ),
     _kind(
         "pod",
         "a Kubernetes pod or container as kubectl shows it",
@@ -227,9 +290,36 @@ _ALL = (
         ready="bool",
         node="str",
     ),
-    _kind("node", "a Kubernetes node: its status and how many Neuron resources it offers (-1: not shown)", "kubectl", name="str", status="str", neuron="int", neuroncore="int", efa="int"),
-    _kind("node-condition", "a condition, taint or label of a Kubernetes node that speaks of health", "kubectl", name="str", type="str", status="str", reason="str", message="str"),
-    _kind("k8s-event", "a Kubernetes event", "kubectl", type="str", reason="str", object="str", message="str", repeats="int"),
+    _kind(
+        "node",
+        "a Kubernetes node: its status and how many Neuron resources it offers (-1: not shown)",
+        "kubectl",
+        name="str",
+        status="str",
+        neuron="int",
+        neuroncore="int",
+        efa="int",
+    ),
+    _kind(
+        "node-condition",
+        "a condition, taint or label of a Kubernetes node that speaks of health",
+        "kubectl",
+        name="str",
+        type="str",
+        status="str",
+        reason="str",
+        message="str",
+    ),
+    _kind(
+        "k8s-event",
+        "a Kubernetes event",
+        "kubectl",
+        type="str",
+        reason="str",
+        object="str",
+        message="str",
+        repeats="int",
+    ),
     _kind(
         "slurm-job",
         "a job or step as sacct or scontrol shows it",
@@ -245,7 +335,12 @@ _ALL = (
         reason="str",
         restarts="int",
     ),
-    _kind("silence", "a source stopped before its peers, or showed nothing for long: the seconds, on one clock", _TEXT, seconds="float"),
+    _kind(
+        "silence",
+        "a source stopped before its peers, or showed nothing for long: the seconds, on one clock",
+        _TEXT,
+        seconds="float",
+    ),
 )
 
 KINDS: Mapping[str, FactKind] = MappingProxyType({kind.name: kind for kind in _ALL})

@@ -1,0 +1,90 @@
+"""Log patterns: what a rule author looks for in a record, and what fact a match becomes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+from neuron_doctor.engine.expressions import PLACE_FIELDS
+from neuron_doctor.engine.facts import Place, Value
+from neuron_doctor.engine.kinds import FieldType
+
+Channel = Literal["any", "log", "kernel"]
+
+_PLACE_NAMES = {f.name for f in fields(Place)}
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One regular expression over a record.
+
+    `regex` is matched on the message of one line; with `anchor`, the line that matches the anchor is looked at together
+    with its neighbours (16 lines before, 8 after, prefixes peeled, joined by newlines) and `regex` must match across the
+    anchor's line. Named groups are captures: those named like a field of a place become part of the fact's place, the
+    others its data, with the types in `fields` (str if not said). `emits` is the kind of fact; `values` are constants of it.
+    """
+
+    id: str
+    regex: str
+    channel: Channel = "any"
+    fields: Mapping[str, FieldType] = field(default_factory=dict)
+    emits: str = "hit"
+    values: Mapping[str, Value] = field(default_factory=dict)
+    anchor: str | None = None
+    counted: bool = False
+
+    @property
+    def search(self) -> str:
+        """The expression that finds candidate lines."""
+        return self.anchor or self.regex
+
+    def compiled(self) -> re.Pattern[str]:
+        """The regex that gives a match its meaning (cached by `re`)."""
+        return re.compile(self.regex)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternSet:
+    """All patterns of the loaded packs, in a fixed order, and the digest that names this very set."""
+
+    patterns: tuple[Pattern, ...]
+
+    @property
+    def digest(self) -> str:
+        """Sha256 over ids, expressions and types."""
+        return hashlib.sha256(repr(self.patterns).encode()).hexdigest()
+
+
+class BadCapture(ValueError):
+    """A capture that does not read as its declared type."""
+
+
+def capture_type(pattern: Pattern, name: str) -> FieldType:
+    """The type of a capture: declared, or that of the place's field of this name, or str."""
+    return pattern.fields.get(name) or PLACE_FIELDS.get(name, "str")
+
+
+def read_captures(pattern: Pattern, groups: Mapping[str, str | None]) -> tuple[dict[str, Value], Place]:
+    """Typed data and place of a match. A group that took no part is left out."""
+    data: dict[str, Value] = dict(pattern.values)
+    place: dict[str, Value] = {}
+    for name, text in groups.items():
+        if text is None:
+            continue
+        (place if name in _PLACE_NAMES else data)[name] = _typed(text, capture_type(pattern, name))
+    return data, Place(**place)  # type: ignore[arg-type]
+
+
+def _typed(text: str, kind: FieldType) -> Value:
+    if kind == "int":
+        return int(text, 16) if text[:2].lower() == "0x" else int(text)
+    if kind == "float":
+        return float(text)
+    if kind == "bool":
+        return text.lower() in ("1", "true", "yes")
+    if kind == "list":
+        return tuple(int(part) for part in re.findall(r"\d+", text))
+    return text.strip()

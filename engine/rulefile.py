@@ -1,0 +1,175 @@
+"""The shape of rule files, as authors write them; the JSON schema for editors is made from these classes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from neuron_doctor.engine.kinds import FieldType
+from neuron_doctor.engine.patterns import Channel
+from neuron_doctor.engine.verdict import ActionKind, EdgeType, Severity
+
+Id = Annotated[str, Meta(pattern="^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=64)]
+Duration = Annotated[str, Meta(pattern=r"^\d+(\.\d+)?(ms|s|m|h|d)$", description="a number with its unit, such as 30s")]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Text = Annotated[str, Meta(min_length=1)]
+Query = Annotated[str, Meta(min_length=1, description="a pattern or fact kind, and what its fields must be: `status where code == 1201`")]
+
+Scope = Literal["record", "core", "device", "process", "rank", "host", "job"]
+Relation = Literal["same-core", "same-device", "same-process", "same-rank", "same-host", "same-group", "job", "waiters", "culprits"]
+Trust = Literal["S", "D", "DH", "SRC", "RN", "I", "F", "RE", "INF"]
+
+
+class PatternDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A log pattern."""
+
+    regex: Annotated[str, Meta(min_length=3, description="Python regex on one record; named groups are captures")]
+    channel: Channel = "any"
+    fields: dict[str, FieldType] = {}
+    emits: str = "hit"
+    values: dict[str, str | int | float | bool] = {}
+    anchor: Text | None = None
+
+
+class CountDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """At least so many records, or distinct values of a field, within a window of event time."""
+
+    of: Query
+    at_least: Annotated[int, Meta(ge=1)]
+    within: Duration | None = None
+    distinct: str | None = None
+
+
+class SequenceDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Records in this order in event time, the last at most `within` after the first."""
+
+    steps: Annotated[list[Query], Meta(min_length=2)]
+    within: Duration
+
+
+class AbsentDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """After a record, no record of another sort for a time that a source proves to cover."""
+
+    record: Query
+    after: Query
+    within: Duration
+
+
+class OverDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """How many of the known ranks (hosts, devices) have a record. The finding is about the exceptions for
+    `all-but-few` (at most a quarter, at least two that have it), about those that have it otherwise."""
+
+    each: Literal["rank", "host", "device"]
+    quantifier: Literal["all", "any", "none", "odd-one-out", "all-but-few"]
+    have: Query
+
+
+class ConditionDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Exactly one of these."""
+
+    record: Query | None = None
+    all: list[ConditionDoc] | None = None
+    any: list[ConditionDoc] | None = None
+    none: list[ConditionDoc] | None = None
+    at_least: Annotated[int, Meta(ge=1)] | None = None
+    of: list[ConditionDoc] | None = None
+    count: CountDoc | None = None
+    sequence: SequenceDoc | None = None
+    absent: AbsentDoc | None = None
+    over: OverDoc | None = None
+    finding: Id | None = None
+
+
+class ExplainsDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Findings of these causes (or named sets of causes) are consequences of this rule's findings."""
+
+    causes: Annotated[list[Id], Meta(min_length=1)]
+    relation: Relation
+    within: Duration = "1h"
+    lead: Duration = "5m"
+    edge: EdgeType = EdgeType.CAUSED_BY
+
+
+class ActionDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A step to take; `{device}`, `{host}`, `{pid}`, `{instance_id}` and the like are filled in from the place."""
+
+    action: ActionKind
+    target: str = ""
+    command: str = ""
+    precondition: str = ""
+    destroys: str = ""
+
+
+class AlternativeDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Another cause that the same evidence leaves open."""
+
+    cause: Id
+    confidence: Share
+    tell_apart: Text
+
+
+class ExpectDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What the finding of a positive example must look like (only what is said)."""
+
+    role: str | None = None
+    place: dict[str, str | int | list[int]] = {}
+
+
+class ExampleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Input as text (one log), or as files by path, and what the rule makes of it."""
+
+    name: Text
+    text: str | None = None
+    files: dict[str, str] = {}
+    expect: ExpectDoc = msgspec.field(default_factory=ExpectDoc)
+
+
+class ExamplesDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Positives fire the rule, near-miss negatives do not."""
+
+    positive: Annotated[list[ExampleDoc], Meta(min_length=1)]
+    negative: Annotated[list[ExampleDoc], Meta(min_length=1)]
+
+
+class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """One rule."""
+
+    id: Id
+    title: Text
+    cause: Id
+    severity: Severity
+    when: Query | ConditionDoc
+    explanation: Text
+    references: Annotated[list[Text], Meta(min_length=1)]
+    trust: Annotated[list[Trust], Meta(min_length=1)]
+    role: Literal["root", "victim", "benign", "context", "teardown"] | None = None
+    at: Scope = "process"
+    status: Literal["experimental", "stable", "deprecated"] = "stable"
+    confidence: Share = 0.9
+    patterns: dict[Id, PatternDoc] = {}
+    explains: list[ExplainsDoc] = []
+    supersedes: list[Id] = []
+    alternatives: list[AlternativeDoc] = []
+    actions: list[ActionDoc] = []
+    entries: list[str] = []
+    survivable: bool = True
+    examples: ExamplesDoc | None = None
+
+
+class PatternsFile(Struct, forbid_unknown_fields=True):
+    """A file of patterns that several rules share."""
+
+    patterns: dict[Id, PatternDoc]
+
+
+class TermsFile(Struct, forbid_unknown_fields=True):
+    """Named sets of causes."""
+
+    causes: dict[Id, list[Id]]
+
+
+def rule_schema() -> dict[str, object]:
+    """The JSON schema (2020-12) of a rule file, for editors and for the lint."""
+    return msgspec.json.schema(RuleDoc)
