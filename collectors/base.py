@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from io import BufferedReader
 
-from neuron_doctor.engine.facts import NOWHERE, Fact, Place, Problem
+from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place, Problem
 
 #: This much of an input is looked at to find out what it is.
 HEAD = 64 * 1024
@@ -22,7 +22,8 @@ class Input:
 
     `path` is what reports show; `name` the last part of it; `stream` is positioned at the start, has `peek`, and can be
     read once; `size` is -1 where it is not known beforehand; `place` is what the path hints at. A collector adds
-    `problems` as it meets them, and sets `records`.
+    `problems` as it meets them, sets `records`, and `first`, `last` and `gaps` where its format has times; it may refine
+    `kind`, which is its own at first.
     """
 
     path: str
@@ -32,6 +33,10 @@ class Input:
     place: Place = NOWHERE
     source_id: str = ""
     records: int = 0
+    kind: str = ""
+    first: Instant | None = None
+    last: Instant | None = None
+    gaps: list[Gap] = field(default_factory=list)
     problems: dict[str, Problem] = field(default_factory=dict)
 
     def problem(self, what: str, line: int | None = None) -> None:

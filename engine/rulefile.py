@@ -15,10 +15,15 @@ Id = Annotated[str, Meta(pattern="^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=64)
 Duration = Annotated[str, Meta(pattern=r"^\d+(\.\d+)?(ms|s|m|h|d)$", description="a number with its unit, such as 30s")]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Text = Annotated[str, Meta(min_length=1)]
-Query = Annotated[str, Meta(min_length=1, description="a pattern or fact kind, and what its fields must be: `status where code == 1201`")]
+Query = Annotated[
+    str,
+    Meta(min_length=1, description="a pattern or fact kind, and what its fields must be: `status where code == 1201`"),
+]
 
 Scope = Literal["record", "core", "device", "process", "rank", "host", "job"]
-Relation = Literal["same-core", "same-device", "same-process", "same-rank", "same-host", "same-group", "job", "waiters", "culprits"]
+Relation = Literal[
+    "same-core", "same-device", "same-process", "same-rank", "same-host", "same-group", "job", "waiters", "culprits"
+]
 Trust = Literal["S", "D", "DH", "SRC", "RN", "I", "F", "RE", "INF"]
 
 

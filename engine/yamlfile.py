@@ -78,7 +78,9 @@ def read_yaml(text: str, path: str) -> Document:
         for event in yaml.parse(text, Loader=_LOADER):
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
                 mark = event.start_mark
-                raise RulebookError([RuleError(Location(path, mark.line + 1, mark.column + 1), "anchors and aliases are not allowed")])
+                raise RulebookError(
+                    [RuleError(Location(path, mark.line + 1, mark.column + 1), "anchors and aliases are not allowed")]
+                )
         node = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

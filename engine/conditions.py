@@ -1,0 +1,121 @@
+"""The conditions of the rule language, as small typed nodes; what they mean is in `engine.evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from neuron_doctor.engine.expressions import RecordQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Some record answers the query."""
+
+    query: RecordQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """`all`, `any`, `none` or `at-least` `n` of the parts hold; each part may be held by another record."""
+
+    op: str
+    parts: tuple[Condition, ...]
+    n: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """At least `at_least` records, or distinct values of a field, within `within_ns` (None: at any time)."""
+
+    query: RecordQuery
+    at_least: int
+    within_ns: int | None = None
+    distinct: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Records in this order, the last at most `within_ns` after the first; ends included."""
+
+    steps: tuple[RecordQuery, ...]
+    within_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Some record answers `after`, and none answers `query` for `within_ns` that a source covers."""
+
+    query: RecordQuery
+    after: RecordQuery
+    within_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """A quantifier over the known ranks, hosts or devices."""
+
+    each: str
+    quantifier: str
+    have: RecordQuery
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRef:
+    """Another rule has a finding at a compatible place."""
+
+    rule: str
+
+
+Condition = Record | Combination | Count | Sequence | Absent | Over | FindingRef
+
+
+def queries(condition: Condition) -> Iterator[RecordQuery]:
+    """Every record query of a condition, in the order they are written."""
+    match condition:
+        case Combination(parts=parts):
+            for part in parts:
+                yield from queries(part)
+        case Record(query=query) | Count(query=query) | Over(have=query):
+            yield query
+        case Sequence(steps=steps):
+            yield from steps
+        case Absent(query=query, after=after):
+            yield from (after, query)
+        case FindingRef():
+            return
+
+
+def references(condition: Condition) -> Iterator[str]:
+    """The rules whose findings a condition asks for."""
+    if isinstance(condition, FindingRef):
+        yield condition.rule
+    elif isinstance(condition, Combination):
+        for part in condition.parts:
+            yield from references(part)
+
+
+def anchors(condition: Condition) -> Iterator[RecordQuery]:
+    """The queries whose records can make the condition hold: those that are not asked to be absent."""
+    match condition:
+        case Combination(op="none"):
+            return
+        case Combination(parts=parts):
+            for part in parts:
+                yield from anchors(part)
+        case Absent(after=after):
+            yield after
+        case _:
+            yield from queries(condition)
+
+
+def counts(condition: Condition) -> Iterator[RecordQuery]:
+    """The queries whose records are counted or quantified over: their storms may not be capped."""
+    match condition:
+        case Combination(parts=parts):
+            for part in parts:
+                yield from counts(part)
+        case Count(query=query) | Over(have=query):
+            yield query
+        case _:
+            return

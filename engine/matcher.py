@@ -1,0 +1,159 @@
+"""Finds candidates of all patterns in a block of bytes at once: Vectorscan where its wheel is, literals where not.
+
+A candidate is only that: the pattern's own regex on the line decides. So both engines give the same facts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from neuron_doctor.engine.patterns import Pattern
+
+
+class Matcher(Protocol):
+    """`find(block)` gives (end offset within the block, index of the pattern) pairs, in no promised order."""
+
+    def find(self, block: bytes) -> list[tuple[int, int]]: ...
+
+
+def build_matcher(patterns: Sequence[Pattern], *, pure: bool = False) -> Matcher:
+    """The best engine that is here; `pure` asks for the one without the wheel."""
+    if not pure:
+        try:
+            return _Vectorscan(patterns)
+        except ImportError:
+            pass
+    return _Literals(patterns)
+
+
+class _Vectorscan:
+    """One block-mode database. MULTILINE, so that `^` and `$` mean lines; never DOTALL; PREFILTER, so that what the
+    library cannot express becomes a superset."""
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        import hyperscan  # noqa: PLC0415 - an optional wheel
+
+        flags = hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_PREFILTER
+        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+        if patterns:
+            self._database.compile(
+                expressions=[loosened(p.search).encode() for p in patterns],
+                ids=list(range(len(patterns))),
+                elements=len(patterns),
+                flags=[flags] * len(patterns),
+            )
+        self._empty = not patterns
+
+    def find(self, block: bytes) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        if self._empty:
+            return found
+
+        def on_match(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            found.append((end, index))
+
+        self._database.scan(block, match_event_handler=on_match)
+        return found
+
+
+class _Literals:
+    """For each pattern, a literal that every match must contain; then the regex itself on the block."""
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        self._entries = [(required_literal(s), re.compile(s.encode(), re.MULTILINE)) for s in (loosened(p.search) for p in patterns)]
+
+    def find(self, block: bytes) -> list[tuple[int, int]]:
+        return [hit for index, entry in enumerate(self._entries) for hit in self._of(block, index, entry)]
+
+    def _of(self, block: bytes, index: int, entry: tuple[bytes, re.Pattern[bytes]]) -> Iterator[tuple[int, int]]:
+        literal, regex = entry
+        if not literal:
+            yield from ((m.end(), index) for m in regex.finditer(block))
+            return
+        at = block.find(literal)
+        while at >= 0:
+            yield at + len(literal), index
+            at = block.find(literal, at + len(literal))
+
+
+#: What may follow an atom to make it optional or repeated, and what is no literal character.
+_QUANTIFIER = re.compile(r"[*?]|\{\d*,?\d*\}")
+_PLUS = re.compile(r"\+")
+_SPECIAL = set(".^$*+?{}[]\\|()")
+
+
+def _split_atoms(regex: str) -> Iterator[str]:
+    """The atoms of a regex at its top level: single characters, escapes, classes, whole groups, and their quantifiers."""
+    i = 0
+    while i < len(regex):
+        end = _atom_end(regex, i)
+        yield regex[i:end]
+        i = end
+
+
+def _atom_end(regex: str, i: int) -> int:
+    if regex[i] == "\\":
+        return i + 2
+    if regex[i] == "[":
+        end = i + 2 if regex[i + 1 : i + 2] not in ("^", "]") else i + 3
+        while regex[end - 1] != "]" or regex[end - 2] == "\\":
+            end += 1
+        return end
+    if regex[i] == "(":
+        return _group_end(regex, i)
+    quantifier = _QUANTIFIER.match(regex, i) or _PLUS.match(regex, i)
+    return quantifier.end() if quantifier else i + 1
+
+
+def _group_end(regex: str, i: int) -> int:
+    depth, end = 1, i + 1
+    while depth and end < len(regex):
+        step = _atom_end(regex, end) if regex[end] in "\\[" else end + 1
+        depth += {"(": 1, ")": -1}.get(regex[end], 0)
+        end = step
+    return end
+
+
+def required_literal(regex: str) -> bytes:
+    """The longest run of plain characters that every match contains; empty where none is sure (alternatives at the top
+    level, ignored case)."""
+    atoms = list(_split_atoms(regex))
+    if "|" in atoms or "(?i" in regex:
+        return b""
+    runs, run = [""], ""
+    for atom, following in zip(atoms, [*atoms[1:], ""], strict=True):
+        character = _literal_of(atom)
+        optional = bool(following) and bool(_QUANTIFIER.fullmatch(following))
+        repeated = following == "+"
+        run = run + character if character and not optional else ""
+        runs.append(run)
+        if repeated:
+            run = ""
+    return max(runs, key=len).encode()
+
+
+def _literal_of(atom: str) -> str:
+    if len(atom) == 1 and atom not in _SPECIAL:
+        return atom
+    return atom[1] if len(atom) == 2 and atom[0] == "\\" and not atom[1].isalnum() else ""  # noqa: PLR2004 - an escape
+
+
+#: A trailing capture of many characters only makes events: its first character proves as much.
+_TAIL: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(r"\((?:\?P<\w+>)?(\\d|\\S|\.|\[[^\]\\]+\])\+\)$"), lambda m: m[1]),
+    (re.compile(r"\((?:\?P<\w+>)?\.\*\)$"), lambda _: ""),
+)
+
+
+def loosened(regex: str) -> str:
+    """The expression for the database: the same lines, far fewer events. An anchor to the message's start or end goes
+    too, because prefixes and colours stand around the message."""
+    regex = regex.removeprefix("^")
+    if regex.endswith("$") and not regex.endswith("\\$"):
+        regex = regex[:-1]
+    for tail, replacement in _TAIL:
+        if tail.search(regex) and "|" not in list(_split_atoms(regex)):
+            regex = tail.sub(lambda m, make=replacement: make(m), regex)  # type: ignore[misc]
+    return regex
