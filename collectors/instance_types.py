@@ -1,0 +1,42 @@
+"""How many Neuron devices and EFA interfaces each EC2 instance type has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class Complement:
+    """What an instance of one type must show; 0 where no document says so."""
+
+    neuron: int = 0
+    efa: int = 0
+
+
+UNKNOWN = Complement()
+
+#: Neuron documentation: Inf1, Inf2, Trn1 and Trn2 architecture pages (devices), EFA set-up guide (interfaces).
+_COMPLEMENTS: Mapping[str, Complement] = MappingProxyType(
+    {
+        "inf1.xlarge": Complement(neuron=1),
+        "inf1.2xlarge": Complement(neuron=1),
+        "inf1.6xlarge": Complement(neuron=4),
+        "inf1.24xlarge": Complement(neuron=16),
+        "inf2.xlarge": Complement(neuron=1),
+        "inf2.8xlarge": Complement(neuron=1),
+        "inf2.24xlarge": Complement(neuron=6),
+        "inf2.48xlarge": Complement(neuron=12),
+        "trn1.2xlarge": Complement(neuron=1),
+        "trn1.32xlarge": Complement(neuron=16, efa=8),
+        "trn1n.32xlarge": Complement(neuron=16, efa=16),
+        "trn2.3xlarge": Complement(neuron=1, efa=1),
+        "trn2.48xlarge": Complement(neuron=16, efa=16),
+    }
+)
+
+
+def complement_of(instance_type: str) -> Complement:
+    """What an instance of this type must show; zeros for a type that is not known."""
+    return _COMPLEMENTS.get(instance_type, UNKNOWN)
