@@ -1,0 +1,68 @@
+# Every target sets up what it needs on a machine that has only Python 3.11 or newer: a virtual environment of its own,
+# made once and kept until pyproject.toml changes. `make PYTHON=python3.13 test` picks another Python.
+
+VENV := .venv
+BIN := $(VENV)/bin
+# mypy reads the package as users get it (installed, not editable), so it has an environment of its own.
+TYPES := $(VENV)/types
+
+USABLE := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
+CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11 python
+PYTHON ?= $(firstword $(foreach name,$(CANDIDATES),$(shell $(name) -c '$(USABLE)' >/dev/null 2>&1 && echo $(name))))
+# Quiet twice: setuptools prints a page of advice about every editable install. Errors are still shown.
+PIP_INSTALL := -m pip --disable-pip-version-check install -qq
+
+.PHONY: help demo test test-heavy lint docs clean
+
+help:
+	@echo "make demo         diagnose the incident in corpus/demo/input"
+	@echo "make test         run the tests"
+	@echo "make test-heavy   run the tests that take long"
+	@echo "make lint         ruff, mypy --strict and the lint of the rules"
+	@echo "make docs         write the pages about rules"
+	@echo "make clean        remove the environment and everything that was built"
+
+# diagnose exits 1 when it finds a disease, and finding one is what the demo is for.
+demo: $(VENV)/runs
+	$(BIN)/neuron-doctor diagnose corpus/demo/input || test $$? -eq 1
+
+test: $(VENV)/develops
+	$(BIN)/python -m pytest -m "not heavy"
+
+test-heavy: $(VENV)/develops
+	$(BIN)/python -m pytest -m heavy
+
+# `build` goes first: setuptools would pack what an earlier build left there, deleted modules too.
+lint: $(VENV)/develops $(TYPES)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/neuron-doctor rules lint
+	rm -rf build
+	$(TYPES)/bin/python $(PIP_INSTALL) --no-deps --force-reinstall .
+	$(TYPES)/bin/python -m mypy --strict -p neuron_doctor
+
+docs: $(VENV)/runs
+	$(BIN)/neuron-doctor rules docs
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/runs: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "neuron-doctor needs Python 3.11 or newer with its venv module; none of" \
+	  "$(CANDIDATES) is that. Install one, or name one: make PYTHON=/path/to/python ..." >&2; exit 1; }
+	@echo "Setting up $(VENV) (once)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python $(PIP_INSTALL) --editable .
+	@touch $@
+
+$(VENV)/develops: $(VENV)/runs
+	@echo "Installing the developer's tools into $(VENV) (once)"
+	@$(BIN)/python $(PIP_INSTALL) --editable '.[dev]'
+	@touch $@
+
+$(TYPES)/installed: $(VENV)/develops
+	@echo "Setting up $(TYPES) (once)"
+	@$(BIN)/python -m venv $(TYPES)
+	@$(TYPES)/bin/python $(PIP_INSTALL) '.[dev]'
+	@touch $@
