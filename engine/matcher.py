@@ -62,7 +62,9 @@ class _Literals:
     """For each pattern, a literal that every match must contain; then the regex itself on the block."""
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
-        self._entries = [(required_literal(s), re.compile(s.encode(), re.MULTILINE)) for s in (loosened(p.search) for p in patterns)]
+        self._entries = [
+            (required_literal(s), re.compile(s.encode(), re.MULTILINE)) for s in (loosened(p.search) for p in patterns)
+        ]
 
     def find(self, block: bytes) -> list[tuple[int, int]]:
         return [hit for index, entry in enumerate(self._entries) for hit in self._of(block, index, entry)]

@@ -86,13 +86,15 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """One node of a proof tree. `held` is None where the inputs to decide were never collected."""
+    """One node of a proof tree. `held` is None where the inputs to decide were never collected; `subjects` are the
+    ranks, hosts or devices that a quantifier singles out."""
 
     op: str
     held: bool | None
     facts: tuple[Fact, ...] = ()
     children: tuple[Proof, ...] = ()
     omitted: int = 0
+    subjects: tuple[str | int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

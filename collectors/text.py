@@ -1,0 +1,305 @@
+"""Logs of any producer: one scan for all patterns; prefixes, neighbours and places are looked at on candidates only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
+from neuron_doctor.collectors.blocks import Block, blocks
+from neuron_doctor.collectors.masking import MASK, masked, without_secrets
+from neuron_doctor.collectors.nrt import CODES, SYMBOLS
+from neuron_doctor.collectors.prefixes import Channel, Line, Record, peel
+from neuron_doctor.collectors.storms import Storm
+from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Gap, Instant, Place, Span, Value, span_of
+from neuron_doctor.engine.matcher import Matcher
+from neuron_doctor.engine.patterns import BadCapture, Pattern, PatternSet, read_captures
+
+#: A pattern with an anchor sees so many lines before and after the anchor's line.
+LINES_BEFORE, LINES_AFTER = 16, 8
+#: A line without a header belongs to one at most so many lines above it.
+REACH_BACK = 12
+#: Of a longer line, only this much on either side of a match is looked at (bytes).
+REACH_ASIDE = 8 * 1024
+#: A time stamp is read from a line every so many bytes.
+SAMPLE = 64 * 1024
+#: A silence longer than this is kept as a gap in the coverage.
+GAP_NS = 60 * 1_000_000_000
+#: A message that ends so goes on in the lines below it.
+_UNFINISHED = re.compile(r"(?:[:=(,\\]|\bmodel|\bfor model)\s*$|^\S+:\S+\s*$")
+
+
+@dataclass(slots=True)
+class _Scan:
+    """One input being scanned."""
+
+    inp: Input
+    patterns: tuple[Pattern, ...]
+    matcher: Matcher
+    kernel: int = 0
+    others: int = 0
+    times: list[Instant] = field(default_factory=list)
+
+
+def text_collector(patterns: PatternSet, matcher: Matcher) -> Collector:
+    """The collector of everything that is text and nothing more special. It must be asked last."""
+
+    def collect(inp: Input) -> Iterable[Fact]:
+        return _collect(_Scan(inp, patterns.patterns, matcher))
+
+    return Collector("log", "logs of the runtime, frameworks, launchers and the kernel", is_text, collect)
+
+
+def is_text(head: bytes, _name: str) -> bool:
+    """No NUL bytes and few control characters, whatever the encoding of the rest."""
+    if b"\0" in head:
+        return False
+    control = sum(head.count(bytes([code])) for code in (*range(1, 8), *range(14, 27), *range(28, 32)))
+    return control * 50 <= len(head)
+
+
+def _collect(scan: _Scan) -> Iterator[Fact]:
+    storm = Storm()
+    size = 0
+    for block in blocks(scan.inp.stream):
+        size += block.end - block.start
+        scan.inp.records += block.data.count(b"\n", block.start, block.end)
+        _sample(scan, block)
+        for fact, pattern in _facts(scan, block):
+            yield from storm.offer(fact, pattern)
+    yield from storm.flush()
+    if not size:
+        raise UnreadableInput("the file is empty")
+    scan.inp.kind = "kernel" if scan.kernel > scan.others else "log"
+    _set_coverage(scan)
+
+
+# --- candidates and their lines ------------------------------------------------------------------------------------
+
+
+def _facts(scan: _Scan, block: Block) -> Iterator[tuple[Fact, Pattern]]:
+    """The facts of one block, line by line."""
+    wanted: dict[tuple[int, int], dict[int, int]] = {}
+    for end, index in scan.matcher.find(block.data[block.start : block.end]):
+        at = block.start + max(end - 1, 0)
+        bounds = block.line_bounds(at - 1 if block.data[at : at + 1] == b"\n" and at > block.start else at)
+        wanted.setdefault(bounds, {}).setdefault(index, at)
+    for (begin, end), indexes in sorted(wanted.items()):
+        yield from _line_facts(scan, block, begin, end, indexes)
+
+
+def _line_facts(
+    scan: _Scan, block: Block, begin: int, end: int, indexes: Mapping[int, int]
+) -> Iterator[tuple[Fact, Pattern]]:
+    if end - begin > 2 * REACH_ASIDE:
+        near = next(iter(indexes.values()))
+        begin, end = max(begin, near - REACH_ASIDE), min(end, near + REACH_ASIDE)
+    raw = block.data[begin:end]
+    line = _whole(block, peel(_decode(raw)), end)
+    for index in sorted(indexes):
+        pattern = scan.patterns[index]
+        found = _in_window(block, begin, end, pattern) if pattern.anchor else _in_line(line, pattern)
+        if found is not None:
+            fact = _fact(scan, block, (begin, raw), line, pattern, found)
+            if fact is not None:
+                yield fact, pattern
+
+
+def _decode(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _whole(block: Block, line: Line, end: int) -> Line:
+    """A line that its container runtime cut (CRI `P`), with the parts that follow."""
+    text = line.text
+    while line.partial and end < len(block.data):
+        begin, end = block.line_bounds(end + 1)
+        if begin >= end:
+            break
+        rest = peel(_decode(block.data[begin:end]))
+        text += rest.text[rest.records[0].start :]
+        line = replace(line, text=text, partial=rest.partial, records=(replace(line.records[0], end=len(text)),))
+    return line
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A match, and the record that it stands in."""
+
+    groups: Mapping[str, str | None]
+    text: str
+    record: Record
+
+
+def _in_line(line: Line, pattern: Pattern) -> _Found | None:
+    regex = pattern.compiled()
+    for record in line.records:
+        if _channel_fits(pattern, record) and (match := regex.search(line.text[record.start : record.end])):
+            return _Found(match.groupdict(), match[0], record)
+    match = regex.search(line.text)
+    if match is None:
+        return None
+    record = next((r for r in line.records if r.start <= match.start() < r.end), line.records[-1])
+    return _Found(match.groupdict(), match[0], record) if _channel_fits(pattern, record) else None
+
+
+def _channel_fits(pattern: Pattern, record: Record) -> bool:
+    return pattern.channel == "any" or pattern.channel == record.channel.value
+
+
+def _in_window(block: Block, begin: int, end: int, pattern: Pattern) -> _Found | None:
+    """A match over the neighbours of the anchor's line that takes in that line."""
+    here = peel(_decode(block.data[begin:end]))
+    before = [_message(line) for line in _lines_before(block, begin, LINES_BEFORE)][::-1]
+    after = [_message(line) for line in _lines_after(block, end, LINES_AFTER)]
+    anchor = _message(here)
+    text = "\n".join([*before, anchor, *after])
+    from_ = sum(len(part) + 1 for part in before)
+    for match in pattern.compiled().finditer(text):
+        if match.start() <= from_ + len(anchor) and match.end() > from_:
+            return _Found(match.groupdict(), anchor, here.records[-1])
+    return None
+
+
+def _message(line: Line) -> str:
+    return "".join(line.text[record.start : record.end] for record in line.records)
+
+
+def _lines_before(block: Block, begin: int, most: int) -> Iterator[Line]:
+    for _ in range(most):
+        if begin <= 0:
+            return
+        begin, end = block.line_bounds(begin - 1)
+        yield peel(_decode(block.data[begin:end][:REACH_ASIDE]))
+
+
+def _lines_after(block: Block, end: int, most: int) -> Iterator[Line]:
+    for _ in range(most):
+        if end + 1 >= len(block.data):
+            return
+        begin, end = block.line_bounds(end + 1)
+        yield peel(_decode(block.data[begin:end][:REACH_ASIDE]))
+
+
+# --- from a match to a fact ----------------------------------------------------------------------------------------
+
+
+def _fact(
+    scan: _Scan, block: Block, where: tuple[int, bytes], line: Line, pattern: Pattern, found: _Found
+) -> Fact | None:
+    begin, raw = where
+    try:
+        data, place = read_captures(pattern, found.groups)
+        data = _completed(pattern.emits, data)
+    except (BadCapture, ValueError, KeyError):
+        scan.inp.problem(
+            f"a record matches {pattern.id} with a value that does not read as its type", block.line_number(begin)
+        )
+        return None
+    if pattern.emits == "hit":
+        data["pattern"] = pattern.id
+    record = found.record
+    inherited, instant = _inherited(block, begin, record)
+    hidden = found.groups.get("value") if data.get("value") == MASK else None
+    return Fact(
+        kind=pattern.emits,
+        data=data,
+        place=place.over(record.place).over(inherited).over(scan.inp.place),
+        span=_span(scan.inp.path, block, begin, raw, found.text, hidden or ""),
+        source=scan.inp.source_id or scan.inp.path,
+        instant=record.instant or instant or record.outer,
+    )
+
+
+def _span(path: str, block: Block, begin: int, raw: bytes, match: str, hidden: str) -> Span:
+    """The line as evidence; what is secret in it does not reach the quotation."""
+    column = max(_decode(raw).find(match), 0) + 1
+    span = span_of(path, raw.rstrip(b"\r"), block.base + begin, block.line_number(begin), column)
+    text = span.text.replace(hidden, MASK) if hidden else span.text
+    return replace(span, text=without_secrets(text))
+
+
+def _completed(kind: str, data: dict[str, Value]) -> dict[str, Value]:
+    """What a fact of this kind has beyond its captures: the other name of a status, the mask of a secret."""
+    if kind == "status":
+        code = int(str(data["code"])) if "code" in data else CODES[str(data["symbol"])]
+        return {"api": "", **data, "code": code, "symbol": SYMBOLS.get(code, "")}
+    if kind == "env":
+        return {**data, "value": masked(str(data["name"]), str(data.get("value", "")))}
+    return data
+
+
+def _inherited(block: Block, begin: int, record: Record) -> tuple[Place, Instant | None]:
+    """What a continuation line has from the header above it: always the time, and the place where that header's
+    message was not finished or the line is indented."""
+    if record.has_header and record.instant:
+        return NOWHERE, None
+    indented = block.data[begin : begin + 1] in (b" ", b"\t")
+    tokens = NOWHERE
+    for line in _lines_before(block, begin, REACH_BACK):
+        head = line.records[-1]
+        tokens = tokens.over(head.place)
+        if head.has_header and head.instant:
+            message = line.text[head.start : head.end]
+            continued = not record.has_header and (indented or _UNFINISHED.search(message))
+            return (tokens if continued else NOWHERE), replace(
+                head.instant, uncertainty_ns=max(head.instant.uncertainty_ns, 10**9)
+            )
+    return NOWHERE, None
+
+
+# --- coverage ------------------------------------------------------------------------------------------------------
+
+
+def _sample(scan: _Scan, block: Block) -> None:
+    """Time stamps of some lines: the first ones, one every 64 KiB, the last ones."""
+    if block.line == 1:
+        _weigh_channels(scan, block)
+    if not scan.times:
+        scan.times.extend(_first_time(block, forward=True))
+    for at in range(block.start + SAMPLE, block.end, SAMPLE):
+        scan.times.extend(_times_of_line(block, at))
+    if block.last:
+        scan.times.extend(_first_time(block, forward=False))
+
+
+def _first_time(block: Block, *, forward: bool, most: int = 50) -> list[Instant]:
+    at = block.start if forward else block.end - 1
+    for _ in range(most):
+        if not block.start <= at < block.end:
+            break
+        begin, end = block.line_bounds(at)
+        times = _times_of_line(block, at)
+        if times:
+            return times
+        at = end + 1 if forward else begin - 1
+    return []
+
+
+def _times_of_line(block: Block, at: int) -> list[Instant]:
+    begin, end = block.line_bounds(at)
+    record = peel(_decode(block.data[begin:end][:REACH_ASIDE])).records[0]
+    instant = record.instant or record.outer
+    return [instant] if instant else []
+
+
+def _weigh_channels(scan: _Scan, block: Block) -> None:
+    """Whose lines the first ones are: the kernel's or others'."""
+    for raw in block.data[block.start : block.end].split(b"\n", 50)[:50]:
+        if raw.strip():
+            kernel = peel(_decode(raw[:REACH_ASIDE])).records[0].channel is Channel.KERNEL
+            scan.kernel += kernel
+            scan.others += not kernel
+
+
+def _set_coverage(scan: _Scan) -> None:
+    """First, last and gaps, on the clock that most samples have."""
+    if not scan.times:
+        return
+    clocks = [time.clock for time in scan.times]
+    clock = max(Clock, key=clocks.count)
+    times = sorted(time for time in scan.times if time.clock is clock)
+    scan.inp.first, scan.inp.last = times[0], times[-1]
+    scan.inp.gaps.extend(Gap(a, b) for a, b in zip(times, times[1:], strict=False) if b.ns - a.ns > GAP_NS)
+

@@ -1,0 +1,166 @@
+"""Gives every match its role and finds the smallest set of roots after which all others are consequences."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.moments import Moment, difference_ns, moment_of
+from neuron_doctor.engine.relate import Link, relate
+from neuron_doctor.engine.relations import RELATIONS
+from neuron_doctor.engine.verdict import EdgeType, Role
+
+#: A rank that goes on for so long after an error has survived it (its log may lag that of the dead by less).
+SURVIVED_NS = 120 * 1_000_000_000
+
+_FIXED = {"benign": Role.BENIGN, "context": Role.CONTEXT, "teardown": Role.TEARDOWN}
+
+
+@dataclass(slots=True)
+class Graph:
+    """The matches with their roles, the links that stay, and the matches that nothing explains."""
+
+    matches: list[Match]
+    roles: list[Role]
+    links: list[Link]
+    unexplained: list[int] = field(default_factory=list)
+
+    def roots_of(self) -> dict[int, frozenset[int]]:
+        """For every match, the roots at the ends of its chains of causes."""
+        causes: dict[int, list[int]] = defaultdict(list)
+        for link in self.links:
+            causes[link.effect].append(link.cause)
+        found: dict[int, frozenset[int]] = {}
+
+        def of(number: int) -> frozenset[int]:
+            if number not in found:
+                found[number] = (
+                    frozenset().union(*(of(c) for c in causes[number])) if causes[number] else frozenset({number})
+                )
+            return found[number]
+
+        return {number: of(number) for number in range(len(self.matches))}
+
+
+def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[Source]) -> Graph:
+    """Roles and links for all matches."""
+    kept = _not_superseded(list(matches))
+    progress = _progress(facts)
+    single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
+    roles = [_FIXED.get(match.rule.role) or _survived(match, progress, single) or Role.CASCADE for match in kept]
+    active = [number for number, role in enumerate(roles) if role in (Role.CASCADE, Role.TEARDOWN)]
+    links = [_renumbered(link, active) for link in relate([kept[number] for number in active])]
+    graph = Graph(kept, roles, links)
+    _choose_roots(graph)
+    return graph
+
+
+def _renumbered(link: Link, numbers: Sequence[int]) -> Link:
+    return Link(numbers[link.effect], numbers[link.cause], link.type, link.why, link.sure)
+
+
+def _choose_roots(graph: Graph) -> None:
+    """What nothing explains and is no victim by its nature is a root; another finding of the same cause at the same
+    place confirms it."""
+    explained = {link.effect for link in graph.links}
+    candidates = [n for n, role in enumerate(graph.roles) if role is Role.CASCADE and n not in explained]
+    roots = [n for n in candidates if graph.matches[n].rule.role == "root"]
+    for number in sorted(roots, key=lambda n: _rank(graph.matches[n])):
+        stronger = next(
+            (r for r in roots if graph.roles[r] is Role.ROOT and _same(graph.matches[number], graph.matches[r])), None
+        )
+        if stronger is None:
+            graph.roles[number] = Role.ROOT
+        else:
+            graph.roles[number] = Role.CONFIRMATION
+            graph.links.append(
+                Link(number, stronger, EdgeType.CAUSED_BY, "the same cause at the same place", sure=True)
+            )
+    graph.unexplained = [n for n in candidates if graph.matches[n].rule.role == "victim"]
+
+
+def _rank(match: Match) -> tuple[float, int, str, str]:
+    """Best first: surest, most precisely placed, then in canonical order."""
+    first = match.facts[0].span if match.facts else None
+    return (
+        -match.rule.confidence,
+        -len(match.place.known()),
+        match.rule.id,
+        f"{first.path}:{first.offset:020}" if first else "",
+    )
+
+
+def _same(a: Match, b: Match) -> bool:
+    """Whether two matches can be about one and the same fault."""
+    if a.rule.cause.id != b.rule.cause.id or a.rule.id == b.rule.id:
+        return False
+    relation = "same-device" if a.rule.cause.by == "hardware" else "same-process"
+    return RELATIONS[relation](a, b) is not False
+
+
+def _not_superseded(matches: list[Match]) -> list[Match]:
+    """Without the matches of general rules where a specific one holds for the same process or device."""
+    by_rule: dict[str, list[Match]] = defaultdict(list)
+    for match in matches:
+        by_rule[match.rule.id].append(match)
+    above: dict[str, list[Match]] = defaultdict(list)
+    for match in matches:
+        for name in match.rule.supersedes:
+            above[name].append(match)
+    return [
+        m for m in matches if not any(RELATIONS["same-process"](m, other) is not False for other in above[m.rule.id])
+    ]
+
+
+# --- survived ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    by_source: Mapping[str, list[Fact]]
+    by_rank: Mapping[int, list[Moment]]
+
+
+def _progress(facts: Iterable[Fact]) -> _Progress:
+    by_source: dict[str, list[Fact]] = defaultdict(list)
+    by_rank: dict[int, list[Moment]] = defaultdict(list)
+    for fact in facts:
+        if fact.kind == "progress":
+            by_source[fact.source].append(fact)
+            moment = moment_of(fact)
+            if moment and fact.place.rank is not None:
+                by_rank[fact.place.rank].append(moment)
+    return _Progress(by_source, by_rank)
+
+
+def _survived(match: Match, progress: _Progress, single: set[str]) -> Role | None:
+    """SURVIVED where every record of the match was followed by progress of the same process."""
+    if not match.rule.survivable or not match.facts:
+        return None
+    return Role.SURVIVED if all(_overcome(fact, progress, single) for fact in match.facts) else None
+
+
+def _overcome(fact: Fact, progress: _Progress, single: set[str]) -> bool:
+    moment = moment_of(fact)
+    for later in progress.by_source.get(fact.source, ()):
+        if later.span.offset <= fact.span.offset or _differ(later.place.rank, fact.place.rank):
+            continue
+        then = moment_of(later)
+        gap = difference_ns(moment, then) if moment and then else None
+        if gap is None and fact.source in single:
+            return True
+        if gap is not None and gap >= (0 if fact.source in single else SURVIVED_NS):
+            return True
+    if moment is None or fact.place.rank is None:
+        return False
+    return any(
+        (gap := difference_ns(moment, then)) is not None and gap >= SURVIVED_NS
+        for then in progress.by_rank.get(fact.place.rank, ())
+    )
+
+
+def _differ(a: int | None, b: int | None) -> bool:
+    return a is not None and b is not None and a != b

@@ -1,0 +1,191 @@
+"""What conditions mean: a pure function from a condition and the facts of one place to a proof tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from neuron_doctor.engine import conditions as cond
+from neuron_doctor.engine.durations import format_duration
+from neuron_doctor.engine.expressions import RecordQuery, field_of, holds, kleene
+from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.moments import Moment, difference_ns
+from neuron_doctor.engine.verdict import Proof
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a condition is evaluated on: the facts visible at one place by name, the sources that cover the job, the
+    known ranks, hosts and devices, and the rules that have a finding at a compatible place."""
+
+    facts: Mapping[str, Sequence[Fact]]
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    known: Mapping[str, Sequence[int | str]] = field(default_factory=dict)
+    findings: frozenset[str] = frozenset()
+
+    def answers(self, query: RecordQuery) -> list[Fact]:
+        """The facts that answer a query for sure."""
+        return [fact for fact in self.facts.get(query.name, ()) if holds(query.where, fact)]
+
+
+def evaluate(condition: cond.Condition, scene: Scene) -> Proof:
+    """The proof that the condition holds, does not hold, or cannot be decided."""
+    match condition:
+        case cond.Record(query=query):
+            facts = scene.answers(query)
+            return Proof(f"record {query.text}", bool(facts), tuple(facts))
+        case cond.Combination():
+            return _combination(condition, scene)
+        case cond.Count():
+            return _count(condition, scene)
+        case cond.Sequence():
+            return _sequence(condition, scene)
+        case cond.Absent():
+            return _absent(condition, scene)
+        case cond.Over():
+            return _over(condition, scene)
+        case cond.FindingRef(rule=rule):
+            return Proof(f"finding {rule}", rule in scene.findings)
+
+
+def _combination(condition: cond.Combination, scene: Scene) -> Proof:
+    children = tuple(evaluate(part, scene) for part in condition.parts)
+    values = [child.held for child in children]
+    if condition.op == "at-least":
+        sure, maybe = values.count(True), values.count(None)
+        held = True if sure >= condition.n else (None if sure + maybe >= condition.n else False)
+        return Proof(f"at-least {condition.n}", held, children=children)
+    if condition.op == "none":
+        return Proof("none", kleene("not", [kleene("or", values)]), children=children)
+    return Proof(condition.op, kleene("and" if condition.op == "all" else "or", values), children=children)
+
+
+def _count(condition: cond.Count, scene: Scene) -> Proof:
+    facts = scene.answers(condition.query)
+    best: list[Fact] = []
+    for window in _windows(facts, condition.within_ns):
+        if _weight(window, condition.distinct) > _weight(best, condition.distinct):
+            best = window
+    within = f" within {format_duration(condition.within_ns)}" if condition.within_ns else ""
+    what = f"distinct {condition.distinct} of " if condition.distinct else ""
+    op = f"count {what}{condition.query.text} >= {condition.at_least}{within}"
+    return Proof(op, _weight(best, condition.distinct) >= condition.at_least, tuple(best))
+
+
+def _weight(facts: Iterable[Fact], distinct: str | None) -> int:
+    if distinct is None:
+        return sum(1 + fact.repeats for fact in facts)
+    return len({value for fact in facts if (value := field_of(fact, distinct)) is not None})
+
+
+def _windows(facts: list[Fact], within_ns: int | None) -> Iterable[list[Fact]]:
+    """All facts, or the largest runs in which the last is at most `within_ns` after the first, per comparable clock."""
+    if within_ns is None:
+        yield facts
+        return
+    for timed in _by_clock(facts):
+        start = 0
+        for end in range(len(timed)):
+            while timed[end][0] - timed[start][0] > within_ns:
+                start += 1
+            yield [fact for _, fact in timed[start : end + 1]]
+
+
+def _by_clock(facts: Iterable[Fact]) -> list[list[tuple[int, Fact]]]:
+    """The facts that have a time, apart by host and clock, in the order of their times."""
+    apart: dict[tuple[object, object], list[tuple[int, Fact]]] = {}
+    for fact in facts:
+        if fact.instant:
+            apart.setdefault((fact.place.host, fact.instant.clock), []).append((fact.instant.ns, fact))
+    return [
+        sorted(timed, key=lambda pair: (pair[0], pair[1].span.path, pair[1].span.offset)) for timed in apart.values()
+    ]
+
+
+def _after(earlier: Fact, later: Fact) -> int | None:
+    """How long after `earlier` the other is, in nanoseconds; 0 for a later record of the same source without times;
+    None where it is earlier or not comparable."""
+    if earlier.instant and later.instant:
+        gap = difference_ns(Moment(earlier.instant, earlier.place.host), Moment(later.instant, later.place.host))
+        if (
+            gap is None
+            or gap < 0
+            or (gap == 0 and earlier.source == later.source and later.span.offset < earlier.span.offset)
+        ):
+            return None
+        return gap
+    return 0 if earlier.source == later.source and later.span.offset > earlier.span.offset else None
+
+
+def _sequence(condition: cond.Sequence, scene: Scene) -> Proof:
+    steps = [scene.answers(step) for step in condition.steps]
+    names = " then ".join(step.text for step in condition.steps)
+    op = f"sequence {names} within {format_duration(condition.within_ns)}"
+    for first in steps[0]:
+        chain = _chain(first, steps[1:], condition.within_ns)
+        if chain:
+            return Proof(op, held=True, facts=tuple(chain))
+    return Proof(op, held=False, facts=tuple(fact for step in steps[:1] for fact in step[:1]))
+
+
+def _chain(first: Fact, steps: Sequence[Sequence[Fact]], within_ns: int) -> list[Fact] | None:
+    """The earliest record of each step after the one before it, all within the window that opens with the first."""
+    chain = [first]
+    for step in steps:
+        following = [
+            (gap, fact) for fact in step if fact is not chain[-1] and (gap := _after(chain[-1], fact)) is not None
+        ]
+        if not following:
+            return None
+        _, nearest = min(following, key=lambda pair: (pair[0], pair[1].span.path, pair[1].span.offset))
+        total = _after(first, nearest)
+        if total is None or total > within_ns:
+            return None
+        chain.append(nearest)
+    return chain
+
+
+def _absent(condition: cond.Absent, scene: Scene) -> Proof:
+    op = f"no {condition.query.text} for {format_duration(condition.within_ns)} after {condition.after.text}"
+    others = scene.answers(condition.query)
+    undecided: list[Fact] = []
+    for fact in scene.answers(condition.after):
+        if any((gap := _after(fact, other)) is not None and gap <= condition.within_ns for other in others):
+            continue
+        if _covered(fact, condition.within_ns, scene):
+            return Proof(op, held=True, facts=(fact,))
+        undecided.append(fact)
+    return Proof(op, None if undecided else False, tuple(undecided))
+
+
+def _covered(fact: Fact, within_ns: int, scene: Scene) -> bool:
+    """Whether the fact's own source goes on for so long after it, without a gap."""
+    source = scene.sources.get(fact.source)
+    if source is None or source.last is None or fact.instant is None or source.last.clock is not fact.instant.clock:
+        return False
+    end = fact.instant.ns + within_ns
+    broken = any(gap.start.ns < end and gap.end.ns > fact.instant.ns for gap in source.gaps)
+    return source.last.ns >= end and not broken
+
+
+#: quantifier -> (number that have it, number that have it not) -> which of the two are singled out: 1 have, 0 have not
+_QUANTIFIERS: Mapping[str, Callable[[int, int], int | None]] = {
+    "all": lambda have, lack: 1 if have and not lack else None,
+    "any": lambda have, _lack: 1 if have else None,
+    "none": lambda have, lack: 0 if lack and not have else None,
+    "odd-one-out": lambda have, lack: 1 if have == 1 and lack > 1 else (0 if lack == 1 and have > 1 else None),
+    "all-but-few": lambda have, lack: 0 if have > 1 and 0 < lack <= max(1, (have + lack) // 4) else None,
+}
+
+
+def _over(condition: cond.Over, scene: Scene) -> Proof:
+    facts = scene.answers(condition.have)
+    known = set(scene.known.get(condition.each, ()))
+    having = {value for fact in facts if (value := getattr(fact.place, condition.each)) is not None}
+    lacking = known - having
+    side = _QUANTIFIERS[condition.quantifier](len(having), len(lacking))
+    op = f"{condition.quantifier} {condition.each} has {condition.have.text}"
+    if side is None:
+        return Proof(op, held=False, facts=tuple(facts))
+    subjects = tuple(sorted(having if side else lacking))
+    return Proof(op, held=True, facts=tuple(facts), subjects=subjects)

@@ -1,0 +1,232 @@
+"""Applies every rule at every place where it could hold, and gives what held with its proof."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import combinations
+
+from neuron_doctor.engine import conditions as cond
+from neuron_doctor.engine.evaluate import Scene, evaluate
+from neuron_doctor.engine.expressions import RecordQuery, holds
+from neuron_doctor.engine.facts import NOWHERE, Fact, Place, Source
+from neuron_doctor.engine.kinds import KINDS
+from neuron_doctor.engine.patterns import Pattern
+from neuron_doctor.engine.rulebook import Rule, Rulebook
+from neuron_doctor.engine.topology import Topology
+from neuron_doctor.engine.verdict import NotEvaluable, Proof
+
+#: scope of a rule -> the fields of a place that tell two of its findings apart
+SCOPES: Mapping[str, tuple[str, ...]] = {
+    "job": ("attempt",),
+    "host": ("attempt", "host"),
+    "rank": ("attempt", "host", "rank"),
+    "process": ("attempt", "host", "pid", "rank"),
+    "device": ("attempt", "host", "device"),
+    "core": ("attempt", "host", "device", "core"),
+    "record": ("attempt", "host", "pid", "rank", "device", "core", "group", "ranks"),
+}
+
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A rule that held at a place: the proof, and the facts that prove it, in canonical order."""
+
+    rule: Rule
+    place: Place
+    hosts: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    proof: Proof
+
+
+def match_rules(
+    rulebook: Rulebook, facts: Sequence[Fact], sources: Sequence[Source], topology: Topology
+) -> tuple[list[Match], list[NotEvaluable]]:
+    """Every match of every rule, and the rules that could not be evaluated for want of a source."""
+    by_name: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        by_name[fact.name].append(fact)
+    collected = {source.kind for source in sources}
+    patterns = {pattern.id: pattern for pattern in rulebook.patterns.patterns}
+    known = _known(facts, sources, topology)
+    matches: dict[str, list[Match]] = {}
+    missing: list[NotEvaluable] = []
+    for rule in rulebook.rules:
+        matches[rule.id] = _matches(rule, by_name, sources, topology, known, matches)
+        needs = _needs(rule.when, patterns, collected)
+        if needs and not matches[rule.id]:
+            missing.append(NotEvaluable(rule.id, tuple(sorted(needs))))
+    return [match for found in matches.values() for match in found], sorted(missing, key=lambda n: n.rule)
+
+
+def _known(facts: Iterable[Fact], sources: Iterable[Source], topology: Topology) -> dict[str, Sequence[int | str]]:
+    """The ranks whose logs were collected, the hosts, and the devices that any fact names."""
+    ranks = {s.place.rank for s in sources if s.place.rank is not None and s.kind == "log"}
+    ranks |= {f.place.rank for f in facts if f.place.rank is not None and f.kind == "progress"}
+    devices = {f.place.device for f in facts if f.place.device is not None}
+    return {"rank": sorted(ranks), "host": topology.hosts, "device": sorted(devices)}
+
+
+def _matches(
+    rule: Rule,
+    by_name: Mapping[str, Sequence[Fact]],
+    sources: Sequence[Source],
+    topology: Topology,
+    known: Mapping[str, Sequence[int | str]],
+    earlier: Mapping[str, Sequence[Match]],
+) -> list[Match]:
+    groups = _Groups(rule, by_name, single_host=len(topology.hosts) <= 1)
+    by_id = {source.id: source for source in sources}
+    found: list[Match] = []
+    for key in sorted(groups.keys, key=_sortable):
+        findings = frozenset(name for name in cond.references(rule.when) if _has_finding(earlier[name], key, rule.at))
+        proof = evaluate(rule.when, Scene(groups.visible(key), by_id, known, findings))
+        if proof.held:
+            used = _used(proof)
+            found.append(Match(rule, _place(used, proof), _hosts(used), used, proof))
+    return _without_echoes(found)
+
+
+def _sortable(key: Key) -> tuple[tuple[bool, str], ...]:
+    return tuple((part is not None, str(part)) for part in key)
+
+
+class _Groups:
+    """The facts that a rule looks at, by the place that its scope tells apart.
+
+    A fact whose place is less precise (the host's environment, say) is seen from every precise place that it may be
+    about; one without a host only where the whole job has a single one.
+    """
+
+    def __init__(self, rule: Rule, by_name: Mapping[str, Sequence[Fact]], *, single_host: bool) -> None:
+        self._fields = SCOPES[rule.at]
+        self._optional = [i for i, name in enumerate(self._fields) if name != "host" or single_host]
+        self._by_key: dict[Key, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+        names = {query.name for query in cond.queries(rule.when)}
+        for name in sorted(names):
+            for fact in by_name.get(name, ()):
+                self._by_key[self._key(fact)][name].append(fact)
+        self.keys = {
+            self._key(fact)
+            for query in cond.anchors(rule.when)
+            for fact in by_name.get(query.name, ())
+            if holds(query.where, fact)
+        }
+
+    def _key(self, fact: Fact) -> Key:
+        return tuple(getattr(fact.place, name) for name in self._fields)
+
+    def visible(self, key: Key) -> dict[str, list[Fact]]:
+        """The facts at `key` and at every less precise place that takes it in."""
+        found: dict[str, list[Fact]] = defaultdict(list)
+        for wider in self._wider(key):
+            for name, facts in self._by_key.get(wider, {}).items():
+                found[name].extend(facts)
+        return found
+
+    def _wider(self, key: Key) -> Iterator[Key]:
+        known = [i for i in self._optional if key[i] is not None]
+        for size in range(len(known) + 1):
+            for dropped in combinations(known, size):
+                yield tuple(None if i in dropped else part for i, part in enumerate(key))
+
+
+def _has_finding(matches: Iterable[Match], key: Key, scope: str) -> bool:
+    """Whether one of the matches is at a place that may be that of `key`."""
+    names = SCOPES[scope]
+    return any(
+        all(
+            part is None or (other := getattr(match.place, name)) in (None, (), part) or other == part
+            for name, part in zip(names, key, strict=True)
+        )
+        for match in matches
+    )
+
+
+def _used(proof: Proof) -> tuple[Fact, ...]:
+    """The facts of the nodes that make the proof hold, without repetition, in canonical order."""
+    facts: dict[int, Fact] = {}
+
+    def walk(node: Proof) -> None:
+        if node.held and node.op != "none":
+            facts.update((id(fact), fact) for fact in node.facts)
+            for child in node.children:
+                walk(child)
+
+    walk(proof)
+    return tuple(sorted(facts.values(), key=canonical))
+
+
+def canonical(fact: Fact) -> tuple[str, int, str, str]:
+    """The order of facts everywhere: by path, offset and name."""
+    return (fact.span.path, fact.span.offset, fact.name, fact.span.sha256)
+
+
+def _place(facts: Sequence[Fact], proof: Proof) -> Place:
+    """What all the facts agree on; their ranks together; for a quantifier over ranks or hosts, those it singles out."""
+    agreed: dict[str, object] = {}
+    for field in fields(Place):
+        if field.name == "ranks":
+            continue
+        values = {value for fact in facts if (value := getattr(fact.place, field.name)) is not None}
+        if len(values) == 1:
+            agreed[field.name] = next(iter(values))
+    ranks = {
+        rank
+        for fact in facts
+        for rank in (fact.place.ranks or ((fact.place.rank,) if fact.place.rank is not None else ()))
+    }
+    singled = [subject for subject in _subjects(proof) if isinstance(subject, int)]
+    if singled:
+        agreed = {name: value for name, value in agreed.items() if name in ("job", "attempt")}
+        ranks = set(singled)
+    return Place(**agreed, ranks=tuple(sorted(ranks))) if facts else NOWHERE  # type: ignore[arg-type]
+
+
+def _subjects(proof: Proof) -> tuple[str | int, ...]:
+    return proof.subjects or next((found for child in proof.children if (found := _subjects(child))), ())
+
+
+def _hosts(facts: Iterable[Fact]) -> tuple[str, ...]:
+    return tuple(sorted({fact.place.host for fact in facts if fact.place.host}))
+
+
+def _without_echoes(matches: list[Match]) -> list[Match]:
+    """Drop a match all of whose facts prove another, more precise one."""
+    kept: list[Match] = []
+    taken: set[int] = set()
+    for match in sorted(matches, key=lambda m: (-len(m.facts), -len(m.place.known()))):
+        ids = {id(fact) for fact in match.facts}
+        if not ids <= taken:
+            kept.append(match)
+            taken |= ids
+    return kept
+
+
+# --- what a rule needs ---------------------------------------------------------------------------------------------
+
+
+def _needs(condition: cond.Condition, patterns: Mapping[str, Pattern], collected: set[str]) -> set[str]:
+    """The kinds of source without which the condition can never hold here; empty where it could."""
+    if isinstance(condition, cond.FindingRef):
+        return set()
+    if isinstance(condition, cond.Combination):
+        if condition.op == "none":
+            return set()
+        needs = [_needs(part, patterns, collected) for part in condition.parts]
+        if condition.op == "all":
+            return set().union(*needs)
+        return set().union(*needs) if all(needs) else set()
+    lacking = [kinds for query in cond.anchors(condition) if not (kinds := sources_of(query, patterns)) & collected]
+    return set().union(*lacking)
+
+
+def sources_of(query: RecordQuery, patterns: Mapping[str, Pattern]) -> set[str]:
+    """The kinds of source that can show a record."""
+    if query.name in KINDS:
+        return set(KINDS[query.name].sources)
+    channel = patterns[query.name].channel
+    return {"log", "kernel"} if channel == "any" else {channel}

@@ -1,0 +1,64 @@
+"""When instants can be compared, and what the years of year-less clocks are. An order that the clocks do not support
+is None, never a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from neuron_doctor.engine.facts import Clock, Fact, Instant
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: Two hosts' proven-UTC clocks are taken to agree to this much; more needs a measured offset.
+UTC_SKEW_NS = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """An instant and the host on which its clock stands (None where unknown)."""
+
+    instant: Instant
+    host: str | None
+
+
+def difference_ns(a: Moment, b: Moment) -> int | None:
+    """`b` minus `a` in nanoseconds, where one clock on one host gave both; else None."""
+    if a.instant.clock is not b.instant.clock or a.host != b.host:
+        return None
+    return b.instant.ns - a.instant.ns
+
+
+def moment_of(fact: Fact) -> Moment | None:
+    """When a fact was, by its host's clock."""
+    return Moment(fact.instant, fact.place.host) if fact.instant else None
+
+
+def with_years(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Gives year-less instants the year in which they fall nearest to the dated facts of the whole collection."""
+    facts = tuple(facts)
+    dated = [f.instant.ns for f in facts if f.instant and f.instant.clock in (Clock.UTC, Clock.HOST_LOCAL)]
+    if not dated:
+        return facts
+    middle = sorted(dated)[len(dated) // 2]
+    return tuple(
+        replace(f, instant=_dated(f.instant, middle)) if f.instant and f.instant.clock is Clock.YEARLESS else f
+        for f in facts
+    )
+
+
+def _dated(instant: Instant, near_ns: int) -> Instant:
+    stamp = _EPOCH + timedelta(microseconds=instant.ns // 1000)
+    year = (_EPOCH + timedelta(microseconds=near_ns // 1000)).year
+    candidates = [_in_year(stamp, y) for y in (year - 1, year, year + 1)]
+    best = min(candidates, key=lambda ns: abs(ns - near_ns))
+    return Instant(best + instant.ns % 1000, Clock.HOST_LOCAL, instant.uncertainty_ns)
+
+
+def _in_year(stamp: datetime, year: int) -> int:
+    day = 28 if (stamp.month, stamp.day) == (2, 29) and not _leap(year) else stamp.day
+    return round((stamp.replace(year=year, day=day) - _EPOCH) / timedelta(microseconds=1)) * 1000
+
+
+def _leap(year: int) -> bool:
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)

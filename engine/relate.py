@@ -1,0 +1,158 @@
+"""Draws the edges of the causal graph: which match is a consequence of which, by what the rules say they explain."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.moments import Moment, difference_ns, moment_of
+from neuron_doctor.engine.relations import RELATIONS
+from neuron_doctor.engine.rulebook import Explains
+from neuron_doctor.engine.verdict import EdgeType
+
+#: Relations for which any cause of the job will do: one is chosen for each effect, not all.
+_WIDE = frozenset({"job", "waiters", "culprits"})
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Match number `effect` is a consequence of match number `cause`; not `sure` where the places are not precise."""
+
+    effect: int
+    cause: int
+    type: EdgeType
+    why: str
+    sure: bool
+
+
+def relate(matches: Sequence[Match]) -> list[Link]:
+    """The links between matches. Links that rest on an unknown place are kept only where nothing sure explains the
+    effect and only one cause is possible."""
+    effects: dict[str, list[int]] = defaultdict(list)
+    for number, match in enumerate(matches):
+        effects[match.rule.cause.id].append(number)
+    by_rule: dict[str, list[int]] = defaultdict(list)
+    for number, match in enumerate(matches):
+        if match.rule.explains:
+            by_rule[match.rule.id].append(number)
+    links = [link for causes in by_rule.values() for link in _links_of_rule(matches, effects, causes)]
+    return _acyclic(_decided(links))
+
+
+def _links_of_rule(
+    matches: Sequence[Match], effects: Mapping[str, Sequence[int]], causes: Sequence[int]
+) -> Iterator[Link]:
+    """The links from every effect that one rule explains to the matches of that rule."""
+    index = _ByHost(matches, causes)
+    for explains in matches[causes[0]].rule.explains:
+        wide = explains.relation in _WIDE
+        for effect in sorted(number for cause in explains.causes for number in effects.get(cause, ())):
+            candidates = index.near(effect) if not wide else index.nearest_first(effect)
+            for cause in candidates:
+                link = _link(matches, effect, cause, explains)
+                if link:
+                    yield link
+                    if wide and link.sure:
+                        break
+
+
+class _ByHost:
+    """The matches of one rule by host, so that an effect looks only at those that can be near it."""
+
+    def __init__(self, matches: Sequence[Match], causes: Sequence[int]) -> None:
+        self._matches = matches
+        self._all = list(causes)
+        self._by_host: dict[str, list[int]] = defaultdict(list)
+        for cause in causes:
+            for host in matches[cause].hosts or ("",):
+                self._by_host[host].append(cause)
+
+    def near(self, effect: int) -> list[int]:
+        """The causes on a host of the effect, or whose host is not known."""
+        hosts = self._matches[effect].hosts
+        if not hosts:
+            return self._all
+        return sorted({cause for host in (*hosts, "") for cause in self._by_host.get(host, ())})
+
+    def nearest_first(self, effect: int) -> list[int]:
+        """Those of the same host, then the others in canonical order."""
+        near = [cause for host in self._matches[effect].hosts for cause in self._by_host.get(host, ())]
+        return [*near, *(cause for cause in self._all if cause not in set(near))]
+
+
+def _link(matches: Sequence[Match], effect: int, cause: int, explains: Explains) -> Link | None:
+    if effect == cause:
+        return None
+    related = RELATIONS[explains.relation](matches[effect], matches[cause])
+    if related is False or _in_time(matches[effect], matches[cause], explains) is False:
+        return None
+    what = matches[cause].rule.title
+    return Link(effect, cause, explains.edge, f"{explains.relation}: {what}", sure=related is True)
+
+
+def span_of_match(match: Match) -> tuple[Moment | None, Moment | None]:
+    """The first and last moment of a match; None where its facts have no time or stand on clocks that do not compare."""
+    moments = [moment for fact in match.facts if (moment := moment_of(fact))]
+    if not moments or len({(m.host, m.instant.clock) for m in moments}) > 1:
+        return None, None
+    ordered = sorted(moments, key=lambda m: m.instant.ns)
+    return ordered[0], ordered[-1]
+
+
+def _in_time(effect: Match, cause: Match, explains: Explains) -> bool | None:
+    """Whether the cause began within the lag that its rule allows before the effect; None where clocks do not say."""
+    gaps = [
+        gap for a in _firsts(cause.facts) for b in _firsts(effect.facts) if (gap := difference_ns(a, b)) is not None
+    ]
+    if not gaps:
+        return None
+    return any(-explains.lead_ns <= gap <= explains.within_ns for gap in gaps)
+
+
+def _firsts(facts: Iterable[Fact]) -> list[Moment]:
+    """The first moment on each host's clock."""
+    firsts: dict[tuple[object, object], Moment] = {}
+    for fact in facts:
+        moment = moment_of(fact)
+        if moment:
+            key = (moment.host, moment.instant.clock)
+            if key not in firsts or moment.instant.ns < firsts[key].instant.ns:
+                firsts[key] = moment
+    return list(firsts.values())
+
+
+def _decided(links: Iterable[Link]) -> list[Link]:
+    """Sure links, and an unsure one where it is the only explanation that its effect has."""
+    by_effect: dict[int, list[Link]] = defaultdict(list)
+    for link in links:
+        by_effect[link.effect].append(link)
+    kept: list[Link] = []
+    for found in by_effect.values():
+        sure = [link for link in found if link.sure]
+        kept.extend(sure or (found if len({link.cause for link in found}) == 1 else []))
+    return sorted(set(kept), key=lambda link: (link.effect, link.cause, link.type))
+
+
+def _acyclic(links: Sequence[Link]) -> list[Link]:
+    """Without the links that would close a circle of instances; the sure and the earlier ones stay."""
+    after: dict[int, set[int]] = defaultdict(set)
+    kept: list[Link] = []
+
+    def reaches(start: int, goal: int) -> bool:
+        seen, stack = {start}, [start]
+        while stack:
+            node = stack.pop()
+            if node == goal:
+                return True
+            stack.extend(nxt for nxt in after[node] if nxt not in seen)
+            seen |= after[node]
+        return False
+
+    for link in sorted(links, key=lambda link: (not link.sure, link.effect, link.cause)):
+        if not reaches(link.cause, link.effect):
+            after[link.effect].add(link.cause)
+            kept.append(link)
+    return kept

@@ -1,0 +1,89 @@
+"""How two places relate: yes, no, or unknown where either is not precise enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
+
+from neuron_doctor.engine.facts import Place
+
+
+class Located(Protocol):
+    """What has a place and may stand on several hosts."""
+
+    @property
+    def place(self) -> Place: ...
+
+    @property
+    def hosts(self) -> tuple[str, ...]: ...
+
+
+def _both(values: Iterable[bool | None]) -> bool | None:
+    found = list(values)
+    if False in found:
+        return False
+    return None if None in found else True
+
+
+def _equal(a: object, b: object) -> bool | None:
+    return None if a is None or b is None else a == b
+
+
+def _attempt(effect: Located, cause: Located) -> bool | None:
+    return _equal(effect.place.attempt, cause.place.attempt)
+
+
+def _job(effect: Located, cause: Located) -> bool | None:
+    return _attempt(effect, cause) is not False
+
+
+def _host(effect: Located, cause: Located) -> bool | None:
+    if not effect.hosts or not cause.hosts:
+        return None if _job(effect, cause) else False
+    return bool(set(effect.hosts) & set(cause.hosts)) and bool(_job(effect, cause))
+
+
+def _device(effect: Located, cause: Located) -> bool | None:
+    return _both((_host(effect, cause), _equal(effect.place.device, cause.place.device)))
+
+
+def _core(effect: Located, cause: Located) -> bool | None:
+    return _both((_device(effect, cause), _equal(effect.place.core, cause.place.core)))
+
+
+def _ranks(located: Located) -> set[int]:
+    place = located.place
+    return set(place.ranks) or ({place.rank} if place.rank is not None else set())
+
+
+def _rank(effect: Located, cause: Located) -> bool | None:
+    a, b = _ranks(effect), _ranks(cause)
+    return None if not a or not b else bool(a & b) and bool(_job(effect, cause))
+
+
+def _process(effect: Located, cause: Located) -> bool | None:
+    host = _host(effect, cause)
+    if host is False:
+        return False
+    same_rank = _rank(effect, cause)
+    if same_rank is not None:
+        return same_rank
+    return _both((host, _equal(effect.place.pid, cause.place.pid)))
+
+
+def _group(effect: Located, cause: Located) -> bool | None:
+    return _both((_job(effect, cause), _equal(effect.place.group, cause.place.group)))
+
+
+#: relation -> is the effect in this relation to the cause
+RELATIONS: Mapping[str, Callable[[Located, Located], bool | None]] = {
+    "same-core": _core,
+    "same-device": _device,
+    "same-process": _process,
+    "same-rank": _rank,
+    "same-host": _host,
+    "same-group": _group,
+    "job": _job,
+    "waiters": _job,
+    "culprits": _rank,
+}

@@ -1,0 +1,133 @@
+"""Who is where: aliases of hosts, ranks of processes, hosts of ranks, proven by facts; and facts completed from that."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from neuron_doctor.engine.facts import Fact, Place, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """What is known of the job's shape. `host_of` maps every name of a host to the one that is shown."""
+
+    host_of: Mapping[str, str] = field(default_factory=dict)
+    instance_of: Mapping[str, str] = field(default_factory=dict)
+    rank_of_process: Mapping[tuple[str | None, int], int] = field(default_factory=dict)
+    host_of_rank: Mapping[int, str] = field(default_factory=dict)
+    ranks: tuple[int, ...] = ()
+    hosts: tuple[str, ...] = ()
+    world_size: int | None = None
+
+
+def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
+    """Learn the shape from all facts and sources."""
+    facts, sources = tuple(facts), tuple(sources)
+    places = [fact.place for fact in facts] + [source.place for source in sources]
+    host_of, instance_of = _names(facts, [source.place for source in sources], places)
+    placed = [_with_host(place, host_of, instance_of) for place in places]
+    rank_of_process = _unique(((p.host, p.pid), p.rank) for p in placed if p.pid is not None and p.rank is not None)
+    host_of_rank = _unique((p.rank, p.host) for p in placed if p.rank is not None and p.host)
+    sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
+    size = next(iter(sizes)) if len(sizes) == 1 else None
+    return Topology(
+        host_of=host_of,
+        instance_of=instance_of,
+        rank_of_process=rank_of_process,  # type: ignore[arg-type]
+        host_of_rank=host_of_rank,  # type: ignore[arg-type]
+        ranks=tuple(sorted({p.rank for p in placed if p.rank is not None})),
+        hosts=tuple(sorted({p.host for p in placed if p.host})),
+        world_size=size if isinstance(size, int) else None,
+    )
+
+
+def complete(facts: Iterable[Fact], topology: Topology) -> Iterator[Fact]:
+    """The facts, their places completed from what the whole collection proves."""
+    for fact in facts:
+        place = completed_place(fact.place, topology)
+        yield fact if place is fact.place else replace(fact, place=place)
+
+
+def completed_place(place: Place, topology: Topology) -> Place:
+    """One host name for all its aliases; the rank of a known process; the host of a known rank."""
+    known = _with_host(place, topology.host_of, topology.instance_of)
+    if known.rank is None and known.pid is not None:
+        rank = topology.rank_of_process.get((known.host, known.pid))
+        known = known if rank is None else replace(known, rank=rank)
+    if known.host is None and known.rank is not None:
+        host = topology.host_of_rank.get(known.rank)
+        known = known if host is None else _with_host(replace(known, host=host), topology.host_of, topology.instance_of)
+    return known
+
+
+def _with_host(place: Place, host_of: Mapping[str, str], instance_of: Mapping[str, str]) -> Place:
+    host = host_of.get(place.instance_id or "") or host_of.get(place.host or "", place.host)
+    instance = place.instance_id or instance_of.get(host or "")
+    return (
+        place
+        if (host, instance) == (place.host, place.instance_id)
+        else replace(place, host=host, instance_id=instance)
+    )
+
+
+def _names(
+    facts: Iterable[Fact], hints: Iterable[Place], places: Iterable[Place]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Unify the names that stand together in one record or as one place: hostname, instance id, address.
+
+    A host that goes with two instances (a launcher's log that collects many hosts' lines) proves nothing.
+    """
+    aliases = _Aliases()
+    for host, instance in _unique((p.host, p.instance_id) for p in places if p.host and p.instance_id).items():
+        aliases.same(str(host), str(instance))
+    for fact in facts:
+        if fact.kind == "identity":
+            names = [fact.data.get(key) for key in ("hostname", "address", "instance_id", "pod")]
+            aliases.same(*(str(name) for name in names if name))
+    directories = {hint.host for hint in hints if hint.host}
+    host_of: dict[str, str] = {}
+    instance_of: dict[str, str] = {}
+    for members in aliases.classes():
+        instances = [m for m in members if m.startswith("i-")]
+        if len(instances) > 1:
+            continue
+        best = min(members, key=lambda m: (m not in directories, m in instances, len(m), m))
+        host_of.update(dict.fromkeys(members, best))
+        instance_of.update(dict.fromkeys([best][: len(instances)], instances[0] if instances else ""))
+    return host_of, instance_of
+
+
+class _Aliases:
+    """Union-find over names."""
+
+    def __init__(self) -> None:
+        self._parent: dict[str, str] = {}
+
+    def same(self, *names: str | None) -> None:
+        """State that all these names are of one host."""
+        roots = sorted({self._root(name) for name in names if name})
+        for root in roots[1:]:
+            self._parent[root] = roots[0]
+
+    def _root(self, name: str) -> str:
+        self._parent.setdefault(name, name)
+        while self._parent[name] != name:
+            self._parent[name] = name = self._parent[self._parent[name]]
+        return name
+
+    def classes(self) -> list[list[str]]:
+        """The sets of names, each sorted."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for name in sorted(self._parent):
+            found[self._root(name)].append(name)
+        return list(found.values())
+
+
+def _unique(pairs: Iterable[tuple[object, object]]) -> dict[object, object]:
+    """The keys that have one value; a key with two proves nothing."""
+    values: dict[object, set[object]] = defaultdict(set)
+    for key, value in pairs:
+        values[key].add(value)
+    return {key: next(iter(found)) for key, found in values.items() if len(found) == 1}
