@@ -1,0 +1,89 @@
+"""Log lines that travel as one JSON object a line: Docker's json-file and `journalctl -o json`.
+
+Formats: Docker `json-file` logging driver (`log`, `stream`, `time`); systemd.journal-fields(7) and systemd's "Journal
+Export Formats" (`MESSAGE` is a string, or an array of bytes where it is not printable UTF-8; numbers are strings).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import cast
+
+from neuron_doctor.collectors.timestamps import read_iso, read_microseconds
+from neuron_doctor.engine.facts import Instant
+
+_BYTES = range(256)
+_PARTIAL_UNLESS = "\n"  # Docker cuts at 16 KiB; the last piece alone ends with a newline
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What was around a message: `known` holds host, pid, container and level (0 to 7) as text,
+    where stated."""
+
+    message: str
+    known: dict[str, str]
+    instant: Instant | None
+    kernel: bool = False
+    partial: bool = False
+
+
+def may_be_envelope(text: str) -> bool:
+    """A cheap look: False where `unwrap` gives None."""
+    return text.startswith("{") and ('"log"' in text or '"MESSAGE"' in text)
+
+
+def unwrap(text: str) -> Envelope | None:
+    """The envelope that `text` is, or None where it is anything else (also damaged, or nested without end)."""
+    try:
+        fields: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(fields, dict):
+        return None
+    entry = cast("dict[str, object]", fields)
+    if "MESSAGE" in entry:
+        return _journal(entry)
+    if isinstance(entry.get("log"), str):
+        return _docker(entry)
+    return None
+
+
+def _string(entry: dict[str, object], key: str) -> str:
+    value = entry.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _docker(entry: dict[str, object]) -> Envelope:
+    log = _string(entry, "log")
+    return Envelope(
+        message=log.removesuffix(_PARTIAL_UNLESS),
+        known={},
+        instant=read_iso(_string(entry, "time")),
+        partial=not log.endswith(_PARTIAL_UNLESS),
+    )
+
+
+def _message(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return bytes(byte for byte in value if isinstance(byte, int) and byte in _BYTES).decode("utf-8", "replace")
+    return ""
+
+
+def _journal(entry: dict[str, object]) -> Envelope:
+    kernel = _string(entry, "_TRANSPORT") == "kernel"
+    known = {
+        "host": _string(entry, "_HOSTNAME"),
+        "container": _string(entry, "CONTAINER_NAME"),
+        "pid": "" if kernel else _string(entry, "_PID"),
+        "level": _string(entry, "PRIORITY"),
+    }
+    return Envelope(
+        message=_message(entry.get("MESSAGE")),
+        known={name: value for name, value in known.items() if value},
+        instant=read_microseconds(_string(entry, "__REALTIME_TIMESTAMP")),
+        kernel=kernel,
+    )

@@ -1,0 +1,317 @@
+"""The prefixes and headers that log lines begin with: one row for each form, by the character it begins with.
+
+The named groups of a row say what was learned: `rank`, `local_rank`, `pid`, `host`, `container`, `core`, `level`,
+`component`, `function`, `partial`, and the groups of its time stamp (see `timestamps`). A row matches exactly the
+prefix with its separator, so that what follows is the message untouched. All repetitions are bounded or begin at a
+fixed place: matching a row takes time linear in the prefix.
+
+Sources: AWS Neuron SDK 2.32 runtime and troubleshooting guides (libnrt, libnccom, nrtd), torch.distributed.elastic
+(log prefixes), torch c10 logging, absl/glog, TensorFlow, vLLM and NeMo logging, Open MPI `--tag-output`,
+`srun --label`, Ray, the CRI log format (kubelet), `kubectl logs --prefix --timestamps`, dmesg(1), rsyslog,
+journalctl(1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from types import MappingProxyType
+
+from neuron_doctor.collectors import timestamps
+from neuron_doctor.collectors.timestamps import CTIME, ISO, ISO_ZONED, RUNTIME, SYSLOG, StampReader
+
+#: Words for levels, as they are printed (0 to 7: priorities of syslog(3)), and what a record calls them.
+LEVELS: Mapping[str, str] = MappingProxyType(
+    {
+        "ERROR": "ERROR",
+        "WARNING": "WARN",
+        "WARN": "WARN",
+        "INFO": "INFO",
+        "NOTICE": "INFO",
+        "DEBUG": "DEBUG",
+        "TRACE": "TRACE",
+        "CRITICAL": "FATAL",
+        "FATAL": "FATAL",
+        "E": "ERROR",
+        "W": "WARN",
+        "I": "INFO",
+        "D": "DEBUG",
+        "F": "FATAL",
+        "emerg": "ERROR",
+        "alert": "ERROR",
+        "crit": "ERROR",
+        "err": "ERROR",
+        "error": "ERROR",
+        "warn": "WARN",
+        "notice": "INFO",
+        "info": "INFO",
+        "debug": "DEBUG",
+        "trace": "TRACE",
+        "0": "ERROR",
+        "1": "ERROR",
+        "2": "ERROR",
+        "3": "ERROR",
+        "4": "WARN",
+        "5": "INFO",
+        "6": "INFO",
+        "7": "DEBUG",
+    }
+)
+
+_LEVEL = r"(?P<level>ERROR|WARNING|WARN|INFO|NOTICE|DEBUG|TRACE|CRITICAL|FATAL)"
+_LETTER = r"(?P<level>[IWEDF])"
+_WHERE = r"[^\s\]]{1,300}:\d{1,6}"  # file:line
+_PID_TID = r"(?P<pid>\d{1,10}):\d{1,10}"
+_PID = r"(?P<pid>\d{1,10})"
+_HOST = r"(?:(?P<host>[\w.:-]{1,255})|\S{1,255})"  # a masked host (`**`) is no name
+_IDENT = r"[^\s\[\]:]{1,80}"
+_LOGGER = r"(?P<component>[A-Za-z_][\w.]{0,200})"
+_SECONDS = r"(?P<seconds>\d{1,9})\.(?P<fraction>\d{1,9})"
+_BOOT = r"\[ {0,11}(?P<seconds>\d{1,9})\.(?P<fraction>\d{6})(?: {0,8}<[ \d.]{1,20}>)?\]"
+_CALLER = r"(?:\[ {0,8}[TC]\d{1,10}\])?"  # CONFIG_PRINTK_CALLER
+_RAY_ADDRESS = r"(?:, ip=(?P<host>[0-9a-fA-F.:]{2,45}))?"
+
+_FUNCTION = r"(?P<function>[A-Za-z_]\w{0,120}(?:::\w{1,120}){0,16})"
+
+#: COMP:func at the start of a message: of the runtime (2.x and, in brackets, 1.x), or of the kernel module.
+COMPONENT = re.compile(
+    r"\[?(?P<component>NRT|TDRV|NMGR|KMGR|HAL|hal|ENCD?|NLOG|RUST|NDL|CCOM|NRTD|neuron):" + _FUNCTION, re.ASCII
+)
+
+#: The same after a header of the runtime, which proves the component.
+ANY_COMPONENT = re.compile(r"(?P<component>[A-Za-z]{2,12}):" + _FUNCTION, re.ASCII)
+
+#: Where another producer's header begins in the middle of a line (torn lines, headers after progress dots).
+BOUNDARY = re.compile(
+    r"\d(?:"  # one digit in front of all alternatives: the search skips to the next digit
+    r"\d{3}-(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)-\d\d \d\d:\d\d:\d\d\."
+    r"(?:\d{6}|\d{4})(?= {0,8}(?:\d{1,10}:\d{1,10} |\d{4}-[A-Z]|$))"
+    r"|\d{0,9}:\d{1,10} {1,8}(?:ERROR|WARN|INFO|DEBUG|TRACE) {1,8}[A-Z]{2,8}:[A-Za-z_]"
+    r"|\d{3}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}: {1,8}\d{1,10} {1,8}(?:\[[A-Z]{4,8}\]:|[A-Z]{4,8} {1,8}\|\|)"
+    r")",
+    re.ASCII,
+)
+
+
+class When(Enum):
+    """Where in the stack of prefixes a row may stand."""
+
+    ANYWHERE = auto()
+    BEFORE_HEADERS = auto()  # a weak label that only a launcher writes: outside of the program's own headers
+    AFTER_STAMP = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One prefix or header.
+
+    `own` marks the program's own header, after which no launcher's label can stand; `ends` the innermost header;
+    `queued` stamps of which a torn line may show several before the headers that they belong to.
+    """
+
+    regex: re.Pattern[str]
+    stamp: StampReader | None = None
+    when: When = When.ANYWHERE
+    own: bool = True
+    ends: bool = False
+    kernel: bool = False
+    queued: bool = False
+
+
+def _label(regex: str, when: When = When.ANYWHERE) -> Form:
+    return Form(re.compile(regex, re.ASCII), when=when, own=False)
+
+
+def _transport(regex: str, stamp: StampReader) -> Form:
+    return Form(re.compile(regex, re.ASCII), stamp, own=False)
+
+
+def _header(regex: str, stamp: StampReader | None = None, when: When = When.ANYWHERE, *, ends: bool = False) -> Form:
+    return Form(re.compile(regex, re.ASCII), stamp, when, ends=ends)
+
+
+def _kernel(regex: str, stamp: StampReader | None = None) -> Form:
+    return Form(re.compile(regex, re.ASCII), stamp, own=False, kernel=True)
+
+
+def _runtime(regex: str, *, ends: bool = True) -> Form:
+    return Form(re.compile(regex, re.ASCII), timestamps.runtime, ends=ends, queued=True)
+
+
+#: libnrt and libnccom: with a stamp or (its date stripped, or printed earlier on a torn line) without.
+_RUNTIME_FORMS = (
+    _runtime(rf"(?:{RUNTIME} {{0,8}})?{_PID_TID} {{1,8}}{_LEVEL} {{1,8}}"),
+    _runtime(
+        # `where` is a file or, in messages of the OFI plugin, a C++ signature; [core] is the local core
+        rf"(?:{RUNTIME} {{0,8}})?{_PID_TID} {{1,8}}\[(?P<core>\d{{1,4}})\] (?P<function>[^\[\]]{{1,400}}?):\d{{1,6}} "
+        r"(?=(?P<component>CCOM|NCCL) (?P<level>[A-Z]{4,7}) )"
+    ),
+    _runtime(rf"{RUNTIME} {{0,8}}(?:\.\.\. {{1,8}})?", ends=False),
+)
+
+_STAMPED = (
+    _transport(rf"{ISO} (?:stdout|stderr) (?P<partial>[FP])(?:$| )", timestamps.calendar),  # CRI
+    _kernel(rf"{ISO} {_HOST} kernel: ", timestamps.calendar),
+    _transport(rf"{ISO} {_HOST} {_IDENT}\[{_PID}\]: ", timestamps.calendar),
+    _kernel(  # dmesg --time-format iso
+        r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)T(?P<clock>\d\d:\d\d:\d\d),(?P<fraction>\d{6})"
+        r"(?P<zone>[+-]\d\d:\d\d) ",
+        timestamps.calendar,
+    ),
+    _header(rf"{ISO}: {_LETTER} {_WHERE}\](?:$| )", timestamps.calendar, ends=True),  # TensorFlow, PJRT
+    _header(  # the compiler wrapper and its cache (libneuronxla)
+        rf"{ISO}: {{1,8}}{_PID} {{1,8}}\[?{_LEVEL}\]?:? {{1,8}}(?:\|\|(?P<component>\w{{1,80}})\|\|: ?)?",
+        timestamps.compiler,
+    ),
+    _header(rf"{ISO}::{_LEVEL}:{{1,2}} ?", timestamps.calendar),
+    _header(rf"{ISO} - (?:{_LOGGER} - )?{_LEVEL} - (?:{_WHERE} - )?", timestamps.calendar),
+    _header(rf"{ISO} \| {_LEVEL} {{0,8}}\| (?:{_WHERE} - )?", timestamps.calendar),  # loguru
+    _header(
+        r"(?P<month>\d\d)/(?P<day>\d\d)/(?P<year>\d{4}) (?P<clock>\d\d:\d\d:\d\d)(?: (?P<half>[AP]M))?(?: -)? ",
+        timestamps.american,
+    ),
+    _transport(rf"{ISO_ZONED}(?:$| )", timestamps.calendar),  # CloudWatch, kubectl --timestamps
+    _header(rf"{ISO}[:,]?(?:$| )", timestamps.calendar),
+)
+
+#: srun -l: the number of the task, which is its rank; padded to the width of the largest.
+_SRUN = _label(r" {0,6}(?P<rank>\d{1,6}): ", When.BEFORE_HEADERS)
+
+_BRACKETED = (
+    _label(r"\[rank(?P<rank>\d{1,6})\]: ?"),  # torch and torchrun: the global rank
+    _label(r"\[default(?P<local_rank>\d{1,4})\]: ?"),  # torchrun --tee: role and local rank
+    _label(r"\[(?:[^\s\]@]{1,80}@)?\d{1,10},(?P<rank>\d{1,6})\]<std(?:out|err|diag)>: ?"),  # mpirun: job, world rank
+    _label(r"\[Rank (?P<rank>\d{1,6})\] "),
+    _label(r"\[pod/(?P<container>[\w.-]{1,253}/[\w.-]{1,253})\] "),
+    _kernel(rf"{_BOOT} (?P<host>[\w.-]{{1,255}}) kernel: ", timestamps.boot),  # journalctl -o short-monotonic
+    _transport(rf"{_BOOT} (?P<host>[\w.-]{{1,255}}) {_IDENT}\[{_PID}\]: ", timestamps.boot),
+    _kernel(rf"{_BOOT}{_CALLER}(?:$| )", timestamps.boot),
+    _kernel(r"\[(?: {1,10}\+\d{1,9}\.\d{6}|[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d)\](?:$| )"),  # dmesg -e: no usable time
+    _kernel(rf"\[{CTIME}\](?:$| )", timestamps.calendar),  # dmesg -T
+    _header(  # torch c10: the month without padding
+        rf"\[{_LETTER}(?P<month>\d{{1,2}}?)(?P<day>\d\d) (?P<clock>\d\d:\d\d:\d\d)\.(?P<fraction>\d{{1,9}})"
+        rf" {_WHERE}\] ",
+        timestamps.yearless,
+    ),
+    _header(rf"\[{ISO}: {_LETTER} {_WHERE}\] ", timestamps.calendar),  # neuronx_distributed
+    _header(rf"\[NeMo {_LETTER} {ISO} {_WHERE}\] ", timestamps.calendar),
+    _header(rf"\[{ISO}\](?:$|:? )", timestamps.calendar),
+    _header(rf"\[{_LEVEL}\](?:$|:? )"),
+)
+
+_PARENTHESISED = (
+    # Ray, vLLM: `Worker_TP1` is a rank within tensor parallelism, neither the global nor (on several hosts) the local
+    # one, so the process id alone is taken.
+    _label(rf"\((?:[^()=]{{1,100}} )?pid={_PID}{_RAY_ADDRESS}\)(?:$| )"),
+    _label(rf"\((?:raylet|autoscaler){_RAY_ADDRESS}\)(?:$| )"),
+)
+
+_PRIORITISED = (_kernel(rf"<(?:(?P<level>[0-7])|\d{{2,3}})>\[ {{0,11}}{_SECONDS}\]{_CALLER}(?:$| )", timestamps.boot),)
+
+_DAYS = (
+    _kernel(rf"{SYSLOG} {_HOST} kernel: ", timestamps.yearless),
+    _transport(rf"{SYSLOG} {_HOST} {_IDENT}(?:\[{_PID}\])?: ", timestamps.yearless),
+    _transport(rf"{SYSLOG} ", timestamps.yearless),
+)
+
+_WEEKDAYS = (  # journalctl -o short-full
+    _kernel(rf"[A-Z][a-z]{{2}} {ISO} {_HOST} kernel: ", timestamps.calendar),
+    _transport(rf"[A-Z][a-z]{{2}} {ISO} {_HOST} {_IDENT}(?:\[{_PID}\])?: ", timestamps.calendar),
+)
+
+_FACILITIES = (  # dmesg -x
+    _kernel(
+        rf"(?:kern|user|daemon|syslog) {{0,8}}:(?P<level>emerg|alert|crit|err|warn|notice|info|debug) {{0,8}}: "
+        rf"(?:\[ {{0,11}}{_SECONDS}\](?:$| ))?",
+        timestamps.boot,
+    ),
+)
+
+_LIBFABRIC = (  # pid : unix time : : provider : subsystem : function() : line <level>
+    _header(
+        r"libfabric:(?P<pid>\d{1,10}):(?P<seconds>[12]\d{9}):[^:\s]{0,40}:(?P<component>[\w-]{1,40}):[\w-]{1,40}:"
+        r"(?P<function>\w{1,120})\(\):\d{1,6}<(?P<level>[a-z]{4,6})> ",
+        timestamps.unix,
+        ends=True,
+    ),
+)
+
+_NCCL = (  # host : pid : tid [core]
+    _header(
+        rf"(?P<host>[\w.-]{{1,255}}):{_PID}:\d{{1,10}} \[(?P<core>\d{{1,4}})\] "
+        r"(?=(?P<component>NCCL|CCOM) (?P<level>[A-Z]{4,7}) )",
+        ends=True,
+    ),
+)
+
+_LEVELLED = (
+    _header(rf"{_LEVEL} {{1,8}}(?=[A-Z]{{2,8}}:[A-Za-z_])", ends=True),  # libnrt, its date stripped
+    _header(rf"{_LEVEL} {_PID} \[(?P<component>[\w.-]{{1,80}})\]:(?:$| )"),  # neuronx-cc
+    _header(rf"{_LEVEL} \[(?P<component>neuron[\w.-]{{1,80}})\]:(?:$| )"),  # neuron-cc
+    _header(  # vLLM
+        rf"{_LEVEL} (?P<month>\d\d)-(?P<day>\d\d) (?P<clock>\d\d:\d\d:\d\d) \[?{_WHERE}\] ", timestamps.yearless
+    ),
+    _header(rf"{_LEVEL}:(?P<component>[A-Za-z_][\w.]{{0,200}}):"),  # Python's default: level, logger
+    _header(rf"{_LEVEL}:(?:$| )"),
+    _header(rf"{_LEVEL}(?:$| {{1,8}})", when=When.AFTER_STAMP),
+)
+
+_LETTERED = (
+    _header(  # absl before its log is set up: unix time
+        rf"{_LETTER}0000 00:00:(?P<seconds>[12]\d{{9}})\.(?P<fraction>\d{{1,9}}) {{1,8}}\d{{1,10}} {_WHERE}\] ",
+        timestamps.unix,
+    ),
+    _header(  # glog and torch: Python prints the process, C++ the thread
+        rf"{_LETTER}(?P<month>\d\d)(?P<day>\d\d) (?P<clock>\d\d:\d\d:\d\d)\.(?P<fraction>\d{{1,9}}) {{1,8}}"
+        rf"(?:(?P<pid>\d{{1,10}}) (?=[^\s\]:]{{1,300}}\.py:)|\d{{1,10}} ){_WHERE}\] ",
+        timestamps.yearless,
+    ),
+    _header(rf"{_LETTER} [\w./-]{{1,300}}:\d{{1,6}}\] ", ends=True),  # TensorFlow, its date stripped
+)
+
+_DOTS = (_label(r"\.{1,2000}(?=\d{4}-)"),)  # progress of the compiler, before the next stamp
+
+_NRT = (_label(r"NRT: {1,8}(?=\d{1,10}:\d{1,10} )"),)
+
+
+def _by_first(*rows: tuple[str, tuple[Form, ...]]) -> Mapping[str, tuple[Form, ...]]:
+    firsts = {first for letters, _ in rows for first in letters}
+    return MappingProxyType(
+        {first: sum((forms for letters, forms in rows if first in letters), ()) for first in firsts}
+    )
+
+
+_DIGITS = "0123456789"
+_CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_SMALL = "abcdefghijklmnopqrstuvwxyz"
+
+#: The rows to try in user space, by the first character; in order, the narrow ones first.
+FORMS = _by_first(
+    (_DIGITS, (*_RUNTIME_FORMS, *_STAMPED, _SRUN)),
+    (" ", (_SRUN,)),
+    ("[", _BRACKETED),
+    ("(", _PARENTHESISED),
+    ("<", _PRIORITISED),
+    (".", _DOTS),
+    ("ADFJMNOS", _DAYS),
+    ("FMSTW", _WEEKDAYS),
+    ("N", _NRT),
+    ("CDEFINTW", _LEVELLED),
+    ("DEFIW", _LETTERED),
+    ("kuds", _FACILITIES),
+    ("k", (_kernel(r"kernel: "),)),
+    ("n", (_label(rf"(?:nrtd|neuron-rtd)\[{_PID}\]: "),)),
+    ("l", _LIBFABRIC),
+    (_DIGITS + _CAPITALS + _SMALL, _NCCL),
+)
+
+#: The rows to try after something has shown that the line is the kernel's. Its own messages begin with `INFO:` or
+#: `[Hardware Error]`; only the runtime's own lines, which the driver prints for it, have a header of their own.
+KERNEL_FORMS = _by_first(
+    (_DIGITS, (*_RUNTIME_FORMS, _header(rf"{ISO},? (?=NEURON_HW_ERR=)", timestamps.calendar))),
+    ("[", tuple(form for form in _BRACKETED if form.kernel)),
+    ("<", _PRIORITISED),
+    ("EWIDT", (_LEVELLED[0],)),
+)
