@@ -24,7 +24,10 @@ _ATTEMPTS = 64
 _PREFIX_BYTES = 256
 
 #: What a log driver or syslog prints between the stamp and the text: the names of stream, or of host and program.
-_AFTER_STAMP = r'(?:[ \t](?P<host>[\w.-]{1,128})[ \t]neuron[\w.-]{0,64}(?:\[\d{1,10}\])?:|(?:[ \t]{1,2}[^\s"{}]{1,200}){0,3})[ \t]?'
+_AFTER_STAMP = (
+    r"(?:[ \t](?P<host>[\w.-]{1,128})[ \t]neuron[\w.-]{0,64}(?:\[\d{1,10}\])?:"
+    r'|(?:[ \t]{1,2}[^\s"{}]{1,200}){0,3})[ \t]?'
+)
 _PREFIXES: Sequence[tuple[re.Pattern[str], timestamps.StampReader]] = tuple(
     (re.compile(stamp + _AFTER_STAMP, re.ASCII), reader)
     for stamp, reader in (
@@ -180,10 +183,7 @@ def _decoded(text: bytes | bytearray) -> Report | None:
 def _known(inp: Input, sample: Sample) -> Iterator[Sample]:
     """The sample, or what stands deeper in it where another program wrapped the report."""
     if sample.report == EMPTY:
-        report = salvage(sample.raw)
-        sample = Sample(
-            report, sample.raw, sample.offset, sample.line, sample.column, sample.instant, sample.host, False
-        )
+        sample = replace(sample, report=salvage(sample.raw), whole=False)
     if sample.report == EMPTY:
         inp.problem("a JSON document that is not a report of neuron-monitor", sample.line)
         return
