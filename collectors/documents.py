@@ -1,0 +1,98 @@
+"""JSON text read element by element: damage costs what is damaged, and each element can be quoted where it stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from neuron_doctor.collectors.masking import without_secrets
+from neuron_doctor.collectors.snapshot import Line
+from neuron_doctor.engine.facts import Span, span_of
+
+_DECODER = json.JSONDecoder()
+_BLANK = re.compile(r"[\s,]*")
+
+
+class DamagedDocument(Exception):
+    """The text stops being readable; what was yielded before it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A value of a document with the characters `start` to `end` that it was read from."""
+
+    value: object
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A decoded text that can say where its characters stand in the file: `starts` and `offsets` are the first
+    character and the first byte of each line, `first_line` is the number of the first of them."""
+
+    path: str
+    text: str
+    starts: Sequence[int]
+    offsets: Sequence[int]
+    first_line: int = 1
+
+    def span(self, start: int, end: int) -> Span:
+        """The span of the characters from `start` to `end`, with secrets masked in its quotation."""
+        row = bisect_right(self.starts, start) - 1
+        begin = self.starts[row]
+        offset = self.offsets[row] + len(_bytes(self.text[begin:start]))
+        span = span_of(self.path, _bytes(self.text[start:end]), offset, self.first_line + row, start - begin + 1)
+        return replace(span, text=without_secrets(span.text))
+
+    def quote(self, element: Element, key: str, value: object = None) -> Span:
+        """The span of `"key": value` inside the element: one member only, its neighbours may be confidential."""
+        shown = r"[^\s,{}\[\]]{1,200}" if value is None else re.escape(str(value))
+        member = re.compile(rf'(?<!\w)"?{re.escape(key)}"?\s{{0,8}}:\s{{0,8}}"?{shown}"?')
+        found = member.search(self.text, element.start, element.end)
+        return self.span(*found.span()) if found else self.span(element.start, element.start + 1)
+
+
+def document_of(path: str, lines: Sequence[Line]) -> Document:
+    """The document that these lines are; bytes that are not UTF-8 survive the way there and back."""
+    texts = [line.raw.decode("utf-8", "surrogateescape") for line in lines]
+    starts = [0, *accumulate(len(text) for text in texts)]
+    offsets = [line.offset for line in lines]
+    end = lines[-1].offset + len(lines[-1].raw) if lines else 0
+    return Document(path, "".join(texts), starts, [*offsets, end], lines[0].number if lines else 1)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def elements(text: str, at: int) -> Iterator[Element]:
+    """The elements of the JSON array whose first element may start at `at` (after its bracket).
+
+    Raises DamagedDocument where the text is no JSON any more (cut off, nested too deeply, a number too long).
+    """
+    while True:
+        at = _end_of_blank(text, at)
+        if text[at : at + 1] == "]":
+            return
+        element = value_at(text, at)
+        yield element
+        at = element.end
+
+
+def value_at(text: str, at: int) -> Element:
+    """The one JSON value that starts at `at`; raises DamagedDocument."""
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError) as error:
+        raise DamagedDocument(f"unreadable JSON: {type(error).__name__}") from error
+    return Element(value, at, end)
+
+
+def _end_of_blank(text: str, at: int) -> int:
+    blank = _BLANK.match(text, at)
+    return blank.end() if blank is not None else at

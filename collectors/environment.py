@@ -1,0 +1,100 @@
+"""Environment dumps: `env`, `printenv`, `export -p`, `declare -x`, and /proc/<pid>/environ (separated by NUL).
+
+A value is shown only where its name is known to be harmless (see `masking`), in the fact and in its quotation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from neuron_doctor.collectors.base import HEAD, Collector, Input
+from neuron_doctor.collectors.masking import masked
+from neuron_doctor.collectors.snapshot import Line, fact, has_form, head_lines, lines_of, output, read_bytes
+from neuron_doctor.engine.facts import Fact, Place
+
+__all__ = ["COLLECTORS", "masked", "parse", "place_of_environment"]
+
+_SETTING = re.compile(
+    r"(?:export |declare -[a-z]{0,6}x[a-z]{0,6} )?(?P<name>[A-Za-z_]\w{0,200})=(?P<value>.*)$", re.DOTALL
+)
+
+#: One of these stands in every real environment, and not in other files of NAME=value lines.
+_TYPICAL = re.compile(
+    r"(?:export |declare -\w{1,8} )?"
+    r"(?:PATH|HOME|PWD|SHLVL|HOSTNAME|LD_LIBRARY_PATH|WORLD_SIZE|(?:NEURON|FI|SLURM|NCCL|CCOM|XLA|TORCH)_\w+)="
+)
+_PID = re.compile(r"(?:^|[/!])(\d{1,7})/environ$")
+_NUMBER = re.compile(r"\d{1,7}")
+
+
+def _sniff(head: bytes, _name: str) -> bool:
+    if b"\0" in head:
+        texts = _variables(head, len(head) >= HEAD)
+        return len(texts) > 1 and all(map(_SETTING.match, texts)) and any(map(_TYPICAL.match, texts))
+    if not has_form(head, _SETTING):
+        return False
+    texts = head_lines(head)
+    return len(texts) > 1 and any(map(_TYPICAL.match, texts))
+
+
+def _variables(data: bytes, cut: bool) -> list[str]:
+    pieces = data.split(b"\0")
+    return [piece.decode("utf-8", "replace") for piece in (pieces[:-1] if cut else pieces) if piece.strip()]
+
+
+def _collect(inp: Input) -> Iterator[Fact]:
+    data = read_bytes(inp)
+    settings = _separated(data) if b"\0" in data else output(lines_of(data))
+    inp.records = len(settings)
+    return _facts(inp, settings)
+
+
+def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
+    """One `env` fact for each variable, `world` for the size of the job; ranks give the place of all of them."""
+    return _facts(inp, output(lines))
+
+
+def _separated(data: bytes) -> list[Line]:
+    lines, offset = [], 0
+    for raw in data.split(b"\0"):
+        if raw:
+            lines.append(Line(raw.decode("utf-8", "replace"), raw, offset, 1))
+        offset += len(raw) + 1
+    return lines
+
+
+def _facts(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
+    settings = [(line, m["name"], _unquoted(m["value"])) for line in lines if (m := _SETTING.match(line.text))]
+    pid = _PID.search(inp.path)
+    place = place_of_environment({name: value for _, name, value in settings}).over(
+        Place(pid=int(pid[1]) if pid else None)
+    )
+    for line, name, value in settings:
+        shown = masked(name, value)
+        said = fact(inp, line, "env", {"name": name, "value": shown}, place)
+        yield replace(said, span=replace(said.span, text=f"{name}={shown}"))
+        if name == "WORLD_SIZE" and place.rank is not None and _NUMBER.fullmatch(value):
+            yield fact(inp, line, "world", {"size": int(value)}, place)
+
+
+def _unquoted(value: str) -> str:
+    value = value.rstrip("\r")
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
+
+
+def place_of_environment(variables: dict[str, str]) -> Place:
+    """The place that these variables give their process: host, job and, where they are a worker's, the ranks.
+
+    RANK counts workers only beside LOCAL_RANK: in the shell of a PyTorchJob pod it counts pods.
+    """
+    job = variables.get("SLURM_JOB_ID") or variables.get("SLURM_JOBID") or None
+    host = variables.get("HOSTNAME") or None
+    ranks = [variables.get(name, "") for name in ("RANK", "LOCAL_RANK")]
+    if not all(map(_NUMBER.fullmatch, ranks)):
+        return Place(job=job, host=host)
+    return Place(job=job, host=host, rank=int(ranks[0]), local_rank=int(ranks[1]))
+
+
+COLLECTORS = (Collector("env", "environment variables", _sniff, _collect),)

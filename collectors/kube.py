@@ -1,0 +1,214 @@
+"""What Kubernetes says of pods, nodes and events, whichever output of kubectl it was read from: facts and places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.instance_types import complement_of
+from neuron_doctor.engine.facts import Fact, Instant, Place, Span, Value
+
+#: What a node offers, by the names of the Neuron and EFA device plugins (`neurondevice` until 2023).
+RESOURCES: Mapping[str, str] = {
+    "aws.amazon.com/neuron": "neuron",
+    "aws.amazon.com/neurondevice": "neuron",
+    "aws.amazon.com/neuroncore": "neuroncore",
+    "vpc.amazonaws.com/efa": "efa",
+}
+
+#: Labels and taints that speak of health, and the values that are well (SageMaker HyperPod health monitoring agent).
+_HEALTH_KEYS = re.compile(
+    r"sagemaker\.amazonaws\.com/(?:node-health-status|deep-health-check-status|fault-types|fault-reasons|fault-details)|node\.kubernetes\.io/(?:not-ready|unreachable|unschedulable|\w+-pressure|out-of-service)"
+)
+_WELL = frozenset({"Schedulable", "Passed", "InProgress"})
+
+#: After one of these, an event of the other kind about the same object is over.
+_RESOLVES: Mapping[str, frozenset[str]] = {
+    "FailedScheduling": frozenset({"Scheduled", "Pulling", "Pulled", "Created", "Started"}),
+    "FailedCreatePodSandBox": frozenset({"Pulling", "Pulled", "Created", "Started"}),
+    "FailedMount": frozenset({"Pulling", "Pulled", "Created", "Started", "SuccessfulMountVolume"}),
+    "FailedAttachVolume": frozenset({"SuccessfulAttachVolume", "Pulling", "Pulled", "Created", "Started"}),
+    "UnexpectedAdmissionError": frozenset({"Created", "Started"}),
+    "ErrImagePull": frozenset({"Pulled", "Created", "Started"}),
+    "NodeNotReady": frozenset({"NodeReady"}),
+}
+
+#: A shell, and Kubernetes, add the number of the signal (at most 31 here) to this.
+_SHELL, _SIGNALS = 128, 31
+
+_RESOLVING = frozenset().union(*_RESOLVES.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a container ended: its exit code, the reason that Kubernetes gives, and when."""
+
+    exit_code: int
+    reason: str = ""
+    signal: int = 0
+    finished: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A container of a pod, or the pod itself where the output shows no containers (`name` is empty)."""
+
+    pod: str
+    namespace: str = ""
+    name: str = ""
+    phase: str = ""
+    reason: str = ""
+    restarts: int = 0
+    ready: bool = False
+    node: str = ""
+    ending: Ending | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event: `age` is how long ago it was last seen, in seconds, None where the output does not say."""
+
+    type: str
+    reason: str
+    object: str
+    message: str
+    span: Span
+    age: float | None = None
+    repeats: int = 1
+    instant: Instant | None = None
+
+
+def place_in_cluster(inp: Input, place: Place) -> Place:
+    """The place, completed by the job only: what was asked of a cluster does not hold for the host that asked."""
+    return place.over(Place(job=inp.place.job, attempt=inp.place.attempt))
+
+
+def container_facts(inp: Input, container: Container, span: Span, end_span: Span | None = None) -> Iterator[Fact]:
+    """A `pod` fact, and a `launcher-failure` where the container ended badly."""
+    ending = container.ending
+    place = place_in_cluster(inp, Place(host=container.node or None, container=container.pod))
+    data: dict[str, Value] = {
+        "namespace": container.namespace,
+        "name": container.pod,
+        "container": container.name,
+        "phase": container.phase,
+        "reason": (ending.reason if ending and ending.exit_code else "") or container.reason,
+        "restarts": container.restarts,
+        "exit_code": ending.exit_code if ending else 0,
+        "signal": ending.signal if ending else 0,
+        "ready": container.ready,
+        "node": container.node,
+    }
+    yield Fact("pod", data, place, span, inp.source_id)
+    if ending is not None and ending.exit_code:
+        failure: dict[str, Value] = {
+            "launcher": "kubernetes",
+            "exitcode": ending.exit_code,
+            "signal": ending.signal,
+            "first": False,
+            "message": ending.reason,
+        }
+        yield Fact("launcher-failure", failure, place, end_span or span, inp.source_id, ending.finished)
+
+
+def ending(exit_code: int, reason: str = "", signal: int = 0, finished: Instant | None = None) -> Ending:
+    """An ending; exit codes above 128 tell the signal that the container died of."""
+    implied = exit_code - _SHELL if _SHELL < exit_code <= _SHELL + _SIGNALS else 0
+    return Ending(exit_code, reason, signal or implied, finished)
+
+
+def node_fact(
+    inp: Input,
+    span: Span,
+    name: str,
+    status: str,
+    offers: Mapping[str, int],
+    instance_type: str = "",
+    instance_id: str = "",
+) -> Iterator[Fact]:
+    """A `node` fact (-1 for a resource that is not shown) and an `identity` where its instance is known."""
+    place = place_in_cluster(inp, Place(host=name, instance_id=instance_id or None))
+    shown = {resource: offers.get(resource, -1) for resource in ("neuron", "neuroncore", "efa")}
+    wanted = complement_of(instance_type.removeprefix("ml.")).neuron  # SageMaker prefixes the type
+    data: dict[str, Value] = {
+        "name": name,
+        "status": status,
+        **shown,
+        "instance_type": instance_type,
+        "expected_neuron": wanted,
+    }
+    yield Fact("node", data, place, span, inp.source_id)
+    if instance_id or instance_type:
+        names = {"hostname": name, "instance_id": instance_id, "instance_type": instance_type}
+        yield Fact("identity", {key: text for key, text in names.items() if text}, place, span, inp.source_id)
+
+
+def condition_fact(
+    inp: Input,
+    span: Span,
+    node: str,
+    type_: str,
+    status: str,
+    reason: str = "",
+    message: str = "",
+    instant: Instant | None = None,
+) -> Fact:
+    """A `node-condition` fact for a condition as the node lists it."""
+    # Conditions named ...Ready are well when True, all others (pressure, NeuronHealth, HyperPod faults) when False.
+    healthy = status == ("True" if type_.endswith("Ready") else "False")
+    data: dict[str, Value] = {
+        "name": node,
+        "type": type_,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "healthy": healthy,
+    }
+    return Fact("node-condition", data, place_in_cluster(inp, Place(host=node)), span, inp.source_id, instant)
+
+
+def mark_fact(inp: Input, span: Span, node: str, key: str, value: str, effect: str = "") -> Fact | None:
+    """A `node-condition` fact for a label, taint or annotation, None for one that says nothing of health."""
+    if not _HEALTH_KEYS.fullmatch(key):
+        return None
+    data: dict[str, Value] = {
+        "name": node,
+        "type": key,
+        "status": value or effect,
+        "reason": effect,
+        "message": "",
+        "healthy": value in _WELL and not effect,
+    }
+    return Fact("node-condition", data, place_in_cluster(inp, Place(host=node)), span, inp.source_id)
+
+
+def event_facts(inp: Input, events: Sequence[Event]) -> Iterator[Fact]:
+    """A `k8s-event` fact for each event of one listing; `resolved` when a later one about its object shows that it is
+    over."""
+    later: dict[str, list[Event]] = {}
+    for event in events:
+        if event.reason in _RESOLVING:
+            later.setdefault(event.object.lower(), []).append(event)
+    for event in events:
+        kind, _, name = event.object.partition("/")
+        place = Place(host=name) if kind.lower() == "node" else Place(container=name or None)
+        data: dict[str, Value] = {
+            "type": event.type,
+            "reason": event.reason,
+            "object": event.object,
+            "message": event.message,
+            "repeats": event.repeats,
+            "resolved": any(_resolves(other, event) for other in later.get(event.object.lower(), ())),
+        }
+        yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
+
+
+def _resolves(later: Event, event: Event) -> bool:
+    if later.reason not in _RESOLVES.get(event.reason, ()):
+        return False
+    if later.instant is not None and event.instant is not None:
+        return later.instant.ns >= event.instant.ns
+    # Ages are rounded: of two equal ones the resolving event is the later, for it happens once.
+    return later.age is None or event.age is None or later.age <= event.age

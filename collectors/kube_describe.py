@@ -1,0 +1,238 @@
+"""`kubectl describe pod` and `describe node`, and the Events section of any description by itself.
+
+Source: kubectl describers (Kubernetes 1.24 to 1.33): `Key:  value` lines, nested by indentation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+
+from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.kube import (
+    RESOURCES,
+    Container,
+    Event,
+    condition_fact,
+    container_facts,
+    ending,
+    event_facts,
+    mark_fact,
+    node_fact,
+    place_in_cluster,
+)
+from neuron_doctor.collectors.kube_tables import age_of, repeats_of
+from neuron_doctor.collectors.snapshot import Line, fact
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span
+
+_MEMBER = re.compile(r"(?P<indent> *)(?P<key>[A-Za-z][\w ./()-]{0,100}?):(?:\s+(?P<value>.*))?$")
+_MARK = re.compile(
+    r"(?P<key>[\w./-]{1,200})(?:=|: )(?P<value>.*?)(?::(?P<effect>NoSchedule|NoExecute|PreferNoSchedule))?$"
+)
+_GAP = re.compile(r"\s{2,}")
+_EVENT = re.compile(r"\s*(?:Normal|Warning)\s{2,}\w")
+_DATE = re.compile(r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} [\d:]{8} [+-]\d{4}")
+_CONDITION = re.compile(
+    r"\s+(?P<type>[\w./-]{1,80})\s+(?P<status>True|False|Unknown)\s+"
+    rf"(?P<dates>(?:{_DATE.pattern}\s+){{0,2}})(?P<rest>.*)$"
+)
+_ASSIGNED = re.compile(r"Successfully assigned (?:[\w.-]{1,253}/)?(?P<pod>[\w.-]{1,253}) to (?P<node>[\w.-]{1,253})")
+_INSTANCE = re.compile(r"aws:///[\w-]*/(?P<id>i-[0-9a-f]+)")
+_TYPE_LABEL = "node.kubernetes.io/instance-type"
+
+#: A line of a description: nested, or a member at the left margin.
+MEMBER = re.compile(r"\s|[A-Z][A-Za-z0-9 .()-]{0,60}:(?:\s|$)")
+EVENT_ROW = re.compile(rf"Events:\s*$|\s*(?:Type\s+Reason\s+Age\s+From\s+Message|----\s)|{_EVENT.pattern}")
+
+#: How far names of containers and their members are indented.
+_CONTAINER, _FIELD = 2, 4
+
+
+@dataclass(slots=True)
+class _Object:
+    """One described object: the lines of each section at the left margin, and the value beside its title."""
+
+    sections: dict[str, list[Line]] = field(default_factory=dict)
+
+    def value(self, section: str) -> str:
+        lines = self.sections.get(section)
+        found = _MEMBER.match(lines[0].text) if lines else None
+        return (found["value"] or "").strip() if found else ""
+
+
+def parse_descriptions(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
+    """The facts of all objects that are described among the lines."""
+    for thing in _objects(lines):
+        if "Containers" in thing.sections:
+            yield from _pod(inp, thing)
+        elif "Roles" in thing.sections or "Capacity" in thing.sections:
+            yield from _node(inp, thing)
+        yield from _events(inp, thing)
+
+
+def _objects(lines: Sequence[Line]) -> Iterator[_Object]:
+    thing, section = _Object(), "Events"
+    for line in lines:
+        member = _MEMBER.match(line.text)
+        if member and not member["indent"]:
+            section = member["key"]
+            if section == "Name" and thing.sections:
+                yield thing
+                thing = _Object()
+        thing.sections.setdefault(section, []).append(line)
+    yield thing
+
+
+def _span(inp: Input, line: Line) -> Span:
+    return fact(inp, line, "pod", {}).span
+
+
+# --- pods
+
+
+def _pod(inp: Input, thing: _Object) -> Iterator[Fact]:
+    node = thing.value("Node").split("/", 1)[0]
+    base = Container(
+        pod=thing.value("Name"),
+        namespace=thing.value("Namespace"),
+        phase=thing.value("Status").split(" ")[0],
+        reason=thing.value("Reason"),
+        node="" if node == "<none>" else node,
+    )
+    span = _span(inp, thing.sections.get("Status", thing.sections["Name"])[0])
+    found = False
+    for section in ("Init Containers", "Containers"):
+        for name, members in _containers(thing.sections.get(section, [])):
+            found = True
+            yield from _container(inp, replace(base, name=name), members, span)
+    if not found:
+        yield from container_facts(inp, base, span)
+
+
+_Members = dict[str, tuple[str, Line]]
+
+
+def _containers(lines: Sequence[Line]) -> Iterator[tuple[str, _Members]]:
+    """Each container with its members; those of a state are named `Last State/Exit Code`."""
+    name, members, above = "", _Members(), ""
+    for line in lines[1:]:
+        member = _MEMBER.match(line.text)
+        if member is None:
+            continue
+        indent, key, value = len(member["indent"]), member["key"], (member["value"] or "").strip()
+        if indent <= _CONTAINER:
+            if name:
+                yield name, members
+            name, members, above = key, {}, ""
+        elif indent <= _FIELD:
+            above = key
+            members[key] = (value, line)
+        else:
+            members[f"{above}/{key}"] = (value, line)
+    if name:
+        yield name, members
+
+
+def _container(inp: Input, base: Container, members: _Members, span: Span) -> Iterator[Fact]:
+    state = next((s for s in ("State", "Last State") if members.get(s, ("",))[0] == "Terminated"), None)
+    code, line = members.get(f"{state}/Exit Code", ("", None))
+    restarts = members.get("Restart Count", ("0",))[0]
+    container = replace(
+        base,
+        reason=members.get("State/Reason", ("",))[0] or base.reason,
+        restarts=int(restarts) if restarts.isdigit() else 0,
+        ready=members.get("Ready", ("",))[0] == "True",
+    )
+    if line is None or not code.isdigit():
+        yield from container_facts(inp, container, span)
+        return
+    reason, finished = (members.get(f"{state}/{key}", ("",))[0] for key in ("Reason", "Finished"))
+    signal = members.get(f"{state}/Signal", ("0",))[0]
+    over = ending(int(code), reason, int(signal) if signal.isdigit() else 0, _instant(finished))
+    yield from container_facts(inp, replace(container, ending=over), span, _span(inp, line))
+
+
+def _instant(text: str) -> Instant | None:
+    found = _DATE.search(text)
+    try:
+        when = parsedate_to_datetime(found[0]) if found else None
+    except ValueError:
+        return None
+    return _utc(when) if when else None
+
+
+def _utc(when: datetime) -> Instant:
+    return Instant(int(when.timestamp()) * 1_000_000_000, Clock.UTC, 1_000_000_000)
+
+
+# --- nodes
+
+
+def _node(inp: Input, thing: _Object) -> Iterator[Fact]:
+    name = thing.value("Name")
+    marks = [(m, line) for s in ("Labels", "Annotations", "Taints") for m, line in _marks(thing.sections.get(s, []))]
+    labels = {m["key"]: m["value"] for m, _ in marks}
+    instance = _INSTANCE.match(thing.value("ProviderID"))
+    status = "SchedulingDisabled" if thing.value("Unschedulable") == "true" else ""
+    span = (
+        _span(inp, thing.sections["Name"][0]) if "Name" in thing.sections else _span(inp, thing.sections["Capacity"][0])
+    )
+    offers = _offers(thing.sections.get("Allocatable") or thing.sections.get("Capacity", []))
+    yield from node_fact(
+        inp, span, name, status, offers, labels.get(_TYPE_LABEL, ""), instance["id"] if instance else ""
+    )
+    for mark, line in marks:
+        said = mark_fact(inp, _span(inp, line), name, mark["key"], mark["value"], mark["effect"] or "")
+        if said is not None:
+            yield said
+    for line in thing.sections.get("Conditions", []):
+        if found := _CONDITION.match(line.text):
+            reason, _, message = found["rest"].strip().partition(" ")
+            since = _DATE.findall(found["dates"])
+            at = _instant(since[-1]) if since else None
+            yield condition_fact(
+                inp, _span(inp, line), name, found["type"], found["status"], reason, message.strip(), at
+            )
+
+
+def _marks(lines: Sequence[Line]) -> Iterator[tuple[re.Match[str], Line]]:
+    for n, line in enumerate(lines):
+        text = line.text.partition(":")[2] if n == 0 else line.text
+        if found := _MARK.match(text.strip()):
+            yield found, line
+
+
+def _offers(lines: Sequence[Line]) -> Mapping[str, int]:
+    found = (line.text.rpartition(":") for line in lines)
+    counts = {RESOURCES[key.strip()]: value.strip() for key, _, value in found if key.strip() in RESOURCES}
+    return {name: int(value) for name, value in counts.items() if value.isdigit()}
+
+
+# --- events
+
+
+def _events(inp: Input, thing: _Object) -> Iterator[Fact]:
+    rows = [line for line in thing.sections.get("Events", []) if _EVENT.match(line.text)]
+    found = next(((m, line) for line in rows if (m := _ASSIGNED.search(line.text))), None)
+    about = _about(thing) or (f"pod/{found[0]['pod']}" if found else "")
+    yield from event_facts(inp, [_event(inp, line, about) for line in rows])
+    if found:
+        names = {"pod": found[0]["pod"], "hostname": found[0]["node"]}
+        place = place_in_cluster(inp, Place(host=names["hostname"], container=names["pod"]))
+        yield Fact("identity", names, place, _span(inp, found[1]), inp.source_id)
+
+
+def _about(thing: _Object) -> str:
+    name = thing.value("Name")
+    kind = "pod" if "Containers" in thing.sections else "node" if "Capacity" in thing.sections else ""
+    return f"{kind}/{name}" if name else ""
+
+
+def _event(inp: Input, line: Line, about: str) -> Event:
+    kind, reason, *rest = _GAP.split(line.text.strip(), 4)
+    age = rest[0] if rest else ""
+    message = rest[-1] if len(rest) > 1 else ""
+    return Event(kind, reason, about, message, _span(inp, line), age_of(age), repeats_of(age))

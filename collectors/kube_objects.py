@@ -1,0 +1,160 @@
+"""Pods, nodes and events as objects of the Kubernetes API (`kubectl get -o json`, `-o yaml`).
+
+Source: Kubernetes API v1 (Pod, Node, Event). Only single members are quoted: an object holds environments too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.documents import Document, Element
+from neuron_doctor.collectors.kube import (
+    RESOURCES,
+    Container,
+    Ending,
+    Event,
+    condition_fact,
+    container_facts,
+    ending,
+    mark_fact,
+    node_fact,
+)
+from neuron_doctor.engine.facts import Clock, Fact, Instant
+
+_INSTANCE = re.compile(r"aws:///[\w-]*/(i-[0-9a-f]+)")
+_TYPE_LABEL = "node.kubernetes.io/instance-type"
+
+
+def kind_of(value: object) -> str:
+    """The `kind` of an object, empty where it has none."""
+    return _text(value, "kind")
+
+
+def object_facts(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
+    """The facts of a Pod or a Node; nothing for other kinds."""
+    match kind_of(element.value):
+        case "Pod":
+            yield from _pod(inp, document, element)
+        case "Node":
+            yield from _node(inp, document, element)
+
+
+def event_of(document: Document, element: Element) -> Event:
+    """The event that this object is."""
+    value = element.value
+    about = _dig(value, "involvedObject") or _dig(value, "regarding")
+    times = (_text(value, key) for key in ("lastTimestamp", "eventTime", "deprecatedLastTimestamp", "firstTimestamp"))
+    reason = _text(value, "reason")
+    return Event(
+        type=_text(value, "type"),
+        reason=reason,
+        object=f"{_text(about, 'kind').lower()}/{_text(about, 'name')}",
+        message=_text(value, "message") or _text(value, "note"),
+        span=document.quote(element, "reason", reason),
+        repeats=max(1, _number(value, "count"), _number(_dig(value, "series"), "count")),
+        instant=next((instant for time in times if (instant := _instant(time))), None),
+    )
+
+
+def _pod(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
+    value = element.value
+    base = Container(
+        pod=_text(_dig(value, "metadata"), "name"),
+        namespace=_text(_dig(value, "metadata"), "namespace"),
+        phase=_text(_dig(value, "status"), "phase"),
+        reason=_text(_dig(value, "status"), "reason"),
+        node=_text(_dig(value, "spec"), "nodeName"),
+    )
+    span = document.quote(element, "phase", base.phase or None)
+    states = [s for key in ("initContainerStatuses", "containerStatuses") for s in _list(value, "status", key)]
+    if not states:
+        yield from container_facts(inp, base, span)
+    for state in states:
+        container = replace(
+            base,
+            name=_text(state, "name"),
+            reason=_text(_dig(state, "state", "waiting"), "reason") or base.reason,
+            restarts=_number(state, "restartCount"),
+            ready=_text(state, "ready").lower() == "true",
+            ending=_ending(_dig(state, "state", "terminated")) or _ending(_dig(state, "lastState", "terminated")),
+        )
+        end = document.quote(element, "exitCode", container.ending.exit_code) if container.ending else None
+        yield from container_facts(inp, container, span, end)
+
+
+def _ending(terminated: object) -> Ending | None:
+    if not isinstance(terminated, dict):
+        return None
+    code, signal = _number(terminated, "exitCode"), _number(terminated, "signal")
+    return ending(code, _text(terminated, "reason"), signal, _instant(_text(terminated, "finishedAt")))
+
+
+def _node(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
+    value = element.value
+    name = _text(_dig(value, "metadata"), "name")
+    labels = _strings(_dig(value, "metadata", "labels"))
+    instance = _INSTANCE.match(_text(_dig(value, "spec"), "providerID"))
+    status = "SchedulingDisabled" if _text(_dig(value, "spec"), "unschedulable").lower() == "true" else ""
+    offers = _offers(_dig(value, "status", "allocatable") or _dig(value, "status", "capacity"))
+    span = document.quote(element, "name", name)
+    yield from node_fact(inp, span, name, status, offers, labels.get(_TYPE_LABEL, ""), instance[1] if instance else "")
+    for key, text in {**labels, **_strings(_dig(value, "metadata", "annotations"))}.items():
+        if said := mark_fact(inp, document.quote(element, key), name, key, text):
+            yield said
+    for taint in _list(value, "spec", "taints"):
+        key = _text(taint, "key")
+        span = document.quote(element, "key", key)
+        if said := mark_fact(inp, span, name, key, _text(taint, "value"), _text(taint, "effect")):
+            yield said
+    for condition in _list(value, "status", "conditions"):
+        kind, reason = _text(condition, "type"), _text(condition, "reason")
+        span = document.quote(element, "reason", reason) if reason else document.quote(element, "type", kind)
+        since = _instant(_text(condition, "lastTransitionTime"))
+        told = _text(condition, "status"), reason, _text(condition, "message"), since
+        yield condition_fact(inp, span, name, kind, *told)
+
+
+def _offers(resources: object) -> Mapping[str, int]:
+    counts = {RESOURCES[key]: text for key, text in _strings(resources).items() if key in RESOURCES}
+    return {name: int(text) for name, text in counts.items() if text.isdigit()}
+
+
+def _instant(text: str) -> Instant | None:
+    try:
+        when = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+    if when is None:
+        return None
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    micros = (when - datetime(1970, 1, 1, tzinfo=UTC)) // (datetime.resolution)
+    return Instant(micros * 1000, Clock.UTC, 1000 if when.microsecond else 1_000_000_000)
+
+
+def _dig(value: object, *keys: str) -> object:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _text(value: object, key: str) -> str:
+    found = _dig(value, key)
+    return str(found) if isinstance(found, str | int | float) else ""
+
+
+def _number(value: object, key: str) -> int:
+    text = _text(value, key)
+    return int(text) if re.fullmatch(r"-?\d{1,12}", text) else 0
+
+
+def _list(value: object, *keys: str) -> list[object]:
+    found = _dig(value, *keys)
+    return found if isinstance(found, list) else []
+
+
+def _strings(value: object) -> dict[str, str]:
+    return {key: str(text) for key, text in value.items()} if isinstance(value, dict) else {}

@@ -1,0 +1,137 @@
+"""Tables of `kubectl get` (also `-o wide`, several resources in one output, and custom columns of Neuron resources).
+
+Source: kubectl table printers (Kubernetes 1.24 to 1.33): columns are padded with at least three spaces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.kube import Container, Event, container_facts, event_facts, node_fact
+from neuron_doctor.collectors.snapshot import Line, fact
+from neuron_doctor.engine.facts import Fact, Span
+
+_GAP = re.compile(r" {2,}|\t+")
+_TITLE = re.compile(r"(?:NAMESPACE {2,})?(?:NAME {2,}[A-Z]|LAST SEEN {2,}[A-Z])[\w ()-]*$")
+_WORD = re.compile(r"\S+(?: \S+)*")
+_AGE = re.compile(r"(\d{1,6})([ydhms])")
+_SECONDS = {"y": 31_536_000, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_CALM = frozenset(
+    {"Running", "Completed", "Succeeded", "Pending", "ContainerCreating", "PodInitializing", "Terminating"}
+)
+
+#: A title or a row of one of the tables that are read here, or of another resource in a `kubectl get all`.
+ROW = re.compile(
+    r"(?:NAMESPACE {2,})?NAME {2,}(?:READY|STATUS|Neuron|TYPE|DESIRED|COMPLETIONS|DATA)"
+    r"|(?:NAMESPACE {2,})?LAST SEEN {2,}TYPE {2,}REASON"
+    r"|(?:\S+\s{2,})?\S+\s{2,}\d{1,4}/\d{1,4}\s+\S+\s{2,}\d"
+    r"|\S+\s{2,}(?:Ready|NotReady|Unknown)[\w,]*\s"
+    r"|(?:\S+\s{2,})?\S+(?: \([^)\n]{1,60}\))?\s{2,}(?:Normal|Warning)\s+\w+\s"
+    r"|(?:\S+\s{2,})?(?:pod|service|deployment|daemonset|replicaset|statefulset|job|node)[\w.]{0,40}/\S+\s"
+    r"|\S+\s{2,}(?:\d{1,4}|<none>)(?:\s{2,}(?:\d{1,4}|<none>))*\s*$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    line: Line
+    cells: dict[str, str]
+
+
+def is_title(text: str) -> bool:
+    """Whether this line is the title of a table of kubectl."""
+    return bool(_TITLE.match(text))
+
+
+def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
+    """The pods, nodes and events of all tables among the lines."""
+    events: list[Event] = []
+    for row in _rows(lines):
+        span = fact(inp, row.line, "k8s-event", {}).span
+        cells = row.cells
+        if {"TYPE", "REASON", "MESSAGE"} <= cells.keys():
+            events.append(_event(cells, span))
+        elif {"READY", "STATUS", "RESTARTS"} <= cells.keys():
+            yield from container_facts(inp, _pod(cells), span)
+        elif {"STATUS", "ROLES"} <= cells.keys():
+            yield from node_fact(inp, span, _bare(cells["NAME"]), cells["STATUS"], {})
+        elif offers := _offers(cells):
+            yield from node_fact(inp, span, _bare(cells["NAME"]), "", offers)
+    yield from event_facts(inp, events)
+
+
+def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
+    titles: list[tuple[str, int]] = []
+    for line in lines:
+        if is_title(line.text):
+            titles = [(found[0], found.start()) for found in _WORD.finditer(line.text)]
+        elif titles:
+            yield _Row(line, _cells(line.text, titles))
+
+
+def _cells(text: str, titles: Sequence[tuple[str, int]]) -> dict[str, str]:
+    starts = [start for _, start in titles]
+    if all(text[start - 1 : start] in {" ", ""} for start in starts[1:]):
+        values = [text[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
+    else:  # re-spaced by whoever pasted it
+        values = _GAP.split(text.strip(), len(titles) - 1)
+    return dict(zip([title for title, _ in titles], values, strict=False))
+
+
+def _bare(name: str) -> str:
+    return name.rsplit("/", 1)[-1]
+
+
+def _shown(cells: dict[str, str], title: str) -> str:
+    value = cells.get(title, "")
+    return "" if value in {"<none>", "<unknown>", "<unset>"} else value
+
+
+def _pod(cells: dict[str, str]) -> Container:
+    ready, _, wanted = cells["READY"].partition("/")
+    restarts = re.match(r"\d{1,9}", cells["RESTARTS"])
+    status = cells["STATUS"]
+    return Container(
+        pod=_bare(cells["NAME"]),
+        namespace=cells.get("NAMESPACE", ""),
+        phase=status,
+        reason="" if status in _CALM else status,
+        restarts=int(restarts[0]) if restarts else 0,
+        ready=ready == wanted,
+        node=_shown(cells, "NODE"),
+    )
+
+
+def _event(cells: dict[str, str], span: Span) -> Event:
+    seen = cells.get("LAST SEEN", cells.get("AGE", ""))
+    count = cells.get("COUNT", "")
+    return Event(
+        type=cells["TYPE"],
+        reason=cells["REASON"],
+        object=cells.get("OBJECT", ""),
+        message=cells["MESSAGE"],
+        span=span,
+        age=age_of(seen),
+        repeats=int(count) if count.isdigit() else repeats_of(seen),
+    )
+
+
+def age_of(text: str) -> float | None:
+    """Seconds of an age such as `5m8s` or `12m (x3 over 40m)`; None where there is none."""
+    parts = _AGE.findall(text.split("(", 1)[0])
+    return float(sum(int(n) * _SECONDS[unit] for n, unit in parts)) if parts else None
+
+
+def repeats_of(text: str) -> int:
+    """How often the event was seen, from `5m8s (x3 over 10m)`."""
+    found = re.search(r"\(x(\d{1,9}) over", text)
+    return int(found[1]) if found else 1
+
+
+def _offers(cells: dict[str, str]) -> dict[str, int]:
+    names = {"neurondevice": "neuron", "neuron": "neuron", "neuroncore": "neuroncore", "efa": "efa"}
+    known = {names[title.lower()]: value for title, value in cells.items() if title.lower() in names}
+    return {name: int(value) if value.isdigit() else 0 for name, value in known.items()}

@@ -1,0 +1,98 @@
+"""Output of kubectl, in any of its forms: tables, descriptions, JSON and YAML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import dropwhile
+
+from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.collectors.documents import DamagedDocument, Document, Element, document_of, elements, value_at
+from neuron_doctor.collectors.kube import Event, event_facts
+from neuron_doctor.collectors.kube_describe import EVENT_ROW, MEMBER, parse_descriptions
+from neuron_doctor.collectors.kube_objects import event_of, kind_of, object_facts
+from neuron_doctor.collectors.kube_tables import ROW, is_title, parse_tables
+from neuron_doctor.collectors.kube_yaml import yaml_objects
+from neuron_doctor.collectors.snapshot import Line, command_of, has_form, opening, output, read_lines
+from neuron_doctor.engine.facts import Fact
+
+#: The members that may stand before the items of a list.
+_LIST = re.compile(
+    r'\s*\{(?:\s*"(?:kind|apiVersion|metadata)"\s*:\s*(?:"[^"\n]{0,200}"|\{[^{}]{0,2000}\})\s*,){0,3}\s*"items"\s*:\s*\['
+)
+_JSON_HEAD = re.compile(rb'\s*\{\s*"(?:apiVersion|kind|items|metadata)"\s*:')
+_YAML_FIRST = re.compile(r"(?:apiVersion: \S+|kind: [A-Z]\w+|items:|---)\s*$")
+_YAML_KIND = re.compile(rb"^(?:- )?[ ]{0,2}kind: (?:Pod|Node|Event|List|PodList|NodeList|EventList)\s*$", re.MULTILINE)
+_DESCRIBED = re.compile(r"Name:\s+\S")
+_DESCRIPTION = re.compile(rb"^(?:Namespace|Roles):\s", re.MULTILINE)
+_EVENTS_FIRST = re.compile(r"Events:\s*$|\s*Type\s+Reason\s+Age\s+From\s+Message\s*$")
+
+
+def _sniff(head: bytes, _name: str) -> bool:
+    first = opening(head)
+    if first.startswith("{"):
+        start = head.find(b"{")
+        return _JSON_HEAD.match(head, start) is not None and b'"apiVersion"' in head and b'"kind"' in head
+    if _YAML_FIRST.match(first):
+        return (
+            b"\napiVersion: " in b"\n" + head.replace(b"- apiVersion", b"apiVersion")
+            and _YAML_KIND.search(head) is not None
+        )
+    if _DESCRIBED.match(first):
+        return _DESCRIPTION.search(head) is not None and has_form(head, MEMBER, 0.95)
+    if _EVENTS_FIRST.match(first):
+        return has_form(head, EVENT_ROW)
+    return is_title(first) and has_form(head, ROW)
+
+
+def _collect(inp: Input) -> Iterator[Fact]:
+    return parse(inp, read_lines(inp))
+
+
+def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
+    """The facts of one output of kubectl."""
+    rows = output(lines)
+    if not rows:
+        return
+    first = rows[0].text
+    if first.startswith("{"):
+        yield from _from_objects(inp, document_of(inp.path, _unprompted(lines)), _json_objects)
+    elif _YAML_FIRST.match(first):
+        yield from _from_objects(inp, document_of(inp.path, _unprompted(lines)), yaml_objects)
+    elif is_title(first):
+        yield from parse_tables(inp, rows)
+    else:
+        yield from parse_descriptions(inp, rows)
+
+
+_Read = Callable[[str], Iterator[Element | DamagedDocument]]
+
+
+def _from_objects(inp: Input, document: Document, objects: _Read) -> Iterator[Fact]:
+    events: list[Event] = []
+    for element in objects(document.text):
+        if isinstance(element, DamagedDocument):
+            inp.problem(str(element))
+        elif kind_of(element.value) == "Event":
+            events.append(event_of(document, element))
+        else:
+            yield from object_facts(inp, document, element)
+    yield from event_facts(inp, events)
+
+
+def _json_objects(text: str) -> Iterator[Element | DamagedDocument]:
+    listed = _LIST.match(text)
+    try:
+        if listed is None:
+            yield value_at(text, text.index("{"))
+        else:
+            yield from elements(text, listed.end())
+    except DamagedDocument as damage:
+        yield damage
+
+
+def _unprompted(lines: Sequence[Line]) -> list[Line]:
+    return list(dropwhile(lambda line: not line.text.strip() or command_of(line.text) is not None, lines))
+
+
+COLLECTORS = (Collector("kubectl", "output of kubectl", _sniff, _collect),)

@@ -1,0 +1,90 @@
+"""The kernel modules of a host: `lsmod` (or /proc/modules) for what is loaded, `modinfo` for what is installed.
+
+`modinfo` reads the file on disk: after an update without reload it names a driver that does not run (Neuron
+troubleshooting guide), so its version is that of component `driver-installed`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.collectors.snapshot import Line, command_of, fact, has_form, head_lines, opening, output, read_lines
+from neuron_doctor.engine.facts import Fact
+
+_TITLE = re.compile(r"Module\s+Size\s+Used by\b")
+_ROW = re.compile(
+    r"(?P<name>\w[\w-]{0,80})\s+(?P<size>\d{1,12})\s+(?P<users>-?\d{1,6})(?:\s+[\w,\-\[\]]+)?(?:\s+(?:Live|Loading|Unloading)\s.*)?\s*$"
+)
+_LSMOD = re.compile(rf"{_TITLE.pattern}|{_ROW.pattern}")
+_SHOWN = frozenset({"neuron", "efa", "ib_uverbs"})
+
+#: A listing with a title and at least this many modules is taken for a whole one, not for a filtered one.
+_WHOLE = 5
+
+#: `lsmod | grep neuron` that prints nothing: the module is not loaded.
+_ASKED = re.compile(r"(?:sudo\s+)?lsmod\s*\|\s*grep\b[^|]*\bneuron\b[^|]*$")
+
+_MODINFO = re.compile(r"[a-z][\w-]{0,40}:(?:\s|$)|\s")
+_FILENAME = re.compile(r"filename:\s+(\S+)")
+_VERSION = re.compile(r"version:\s+(\S+)")
+_COMPONENTS = {"neuron": "driver-installed", "efa": "efa-driver-installed"}
+
+
+def _is_lsmod(head: bytes, _name: str) -> bool:
+    if _TITLE.match(opening(head)):
+        return has_form(head, _LSMOD) or len(head_lines(head)) == 1
+    return has_form(head, _ROW, 1.0) and any(text.startswith(("neuron ", "efa ")) for text in head_lines(head))
+
+
+def _is_modinfo(head: bytes, _name: str) -> bool:
+    return bool(_FILENAME.match(opening(head))) and has_form(head, _MODINFO, 0.95)
+
+
+def parse_lsmod(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
+    """The modules of interest that a listing shows, and `module-absent` where a whole one does not show the driver."""
+    rows = [(row, line) for line in output(lines) if (row := _ROW.match(line.text))]
+    for row, line in rows:
+        if row["name"] in _SHOWN:
+            yield fact(
+                inp, line, "module", {"name": row["name"], "size": int(row["size"]), "used_by": int(row["users"])}
+            )
+    missing = _absence(lines, {row["name"] for row, _ in rows})
+    if missing is not None:
+        yield fact(inp, missing, "module-absent", {"name": "neuron"})
+
+
+def _absence(lines: Sequence[Line], names: set[str]) -> Line | None:
+    if "neuron" in names:
+        return None
+    title = next((line for line in lines if _TITLE.match(line.text)), None)
+    if title is not None and len(names) >= _WHOLE:
+        return title
+    asked = next((line for line in lines if _ASKED.match(command_of(line.text) or "")), None)
+    return asked if not output(lines) else None
+
+
+def parse_modinfo(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
+    """The version of each module of interest as it is installed on disk."""
+    component: str | None = None
+    for line in output(lines):
+        if named := _FILENAME.match(line.text):
+            module = named[1].rsplit("/", 1)[-1].split(".ko", 1)[0]
+            component = _COMPONENTS.get(module)
+        elif component and (version := _VERSION.match(line.text)):
+            yield fact(inp, line, "version", {"component": component, "version": version[1]})
+
+
+def _collect_lsmod(inp: Input) -> Iterator[Fact]:
+    return parse_lsmod(inp, read_lines(inp))
+
+
+def _collect_modinfo(inp: Input) -> Iterator[Fact]:
+    return parse_modinfo(inp, read_lines(inp))
+
+
+COLLECTORS = (
+    Collector("lsmod", "loaded kernel modules", _is_lsmod, _collect_lsmod),
+    Collector("modinfo", "installed kernel module", _is_modinfo, _collect_modinfo),
+)

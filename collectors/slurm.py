@@ -1,0 +1,214 @@
+"""What Slurm says of jobs and nodes: `sacct` (default and -P), `scontrol show job` and `show node`, `sinfo -R`.
+
+Source: Slurm manual pages of sacct, scontrol and sinfo (22.05 to 24.11). Times are local, without
+zone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.collectors.snapshot import Line, fact, has_form, opening, output, read_lines
+from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Value
+
+_SACCT_TITLE = re.compile(r"\s*(?:\w+[\s|]+)?JobID(?:Raw)?[\s|]")
+_SACCT = re.compile(
+    r"\s*(?:\w+[\s|]+)?JobID|[- ]+$|\s*\d+(?:[._+\[][\w\[\]%,.+-]*)?(?:[\s|]|$)"
+    r"|[^|\n]{0,200}\|\d+(?:[._+]\w+)?\|| {4,}\S"
+)
+_SINFO_TITLE = re.compile(r"REASON\s+USER\s+TIMESTAMP\s+NODELIST")
+_SINFO = re.compile(
+    r"(?P<reason>\S.*?)\s{1,40}(?P<user>[\w.()-]{1,32})\s+(?P<when>\d{4}-\d\d-\d\dT[\d:]{8}|Unknown)\s+(?P<nodes>\S+)\s*$"
+)
+_SCONTROL = re.compile(r"(?:JobId=\d|NodeName=\S)|\s+\S")
+_KEY = re.compile(r"(?:^|\s)([A-Z][\w]{0,40}(?:[/:][A-Za-z]\w{0,20})*)=")
+_STATE = re.compile(r"(?P<state>[A-Z_]+)\+?(?: by (?P<uid>\d{1,10}))?")
+_CODE = re.compile(r"(?P<exit>\d{1,10}):(?P<signal>\d{1,3})(?::\d+)?$")
+_WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$")
+_UNSET = frozenset({"", "(null)", "None", "N/A", "Unknown", "None assigned", "NONE"})
+
+#: States after which a job or step has not done what it was asked to.
+_FAILED = frozenset(
+    [
+        "BOOT_FAIL",
+        "CANCELLED",
+        "DEADLINE",
+        "FAILED",
+        "NODE_FAIL",
+        "OUT_OF_MEMORY",
+        "PREEMPTED",
+        "REVOKED",
+        "TIMEOUT",
+        "LAUNCH_FAILED",
+    ]
+)
+#: Words of a node's state that take it out of service.
+_OUT = re.compile(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|\*", re.IGNORECASE)
+
+
+def _sniff(head: bytes, _name: str) -> bool:
+    first = opening(head)
+    if _SACCT_TITLE.match(first):
+        return "State" in first and has_form(head, _SACCT)
+    if _SINFO_TITLE.match(first):
+        return has_form(head, re.compile(f"{_SINFO_TITLE.pattern}|{re.sub(r'[?]P<[a-z]+>', '?:', _SINFO.pattern)}"))
+    return first.startswith(("JobId=", "NodeName=")) and has_form(head, _SCONTROL, 0.95)
+
+
+def _collect(inp: Input) -> Iterator[Fact]:
+    return parse(inp, read_lines(inp))
+
+
+def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
+    """`slurm-job` and `launcher-failure` for jobs and steps, `node-condition` for nodes that have a reason."""
+    rows = output(lines)
+    first = rows[0].text if rows else ""
+    if _SACCT_TITLE.match(first):
+        for line, record in _sacct_records(rows):
+            yield from _job(inp, line, record)
+    elif _SINFO_TITLE.match(first):
+        yield from _reasons(inp, rows)
+    else:
+        for line, record in _scontrol_records(rows):
+            yield from _job(inp, line, record) if "JobId" in record else _node(inp, line, record)
+
+
+# --- records
+
+
+def _sacct_records(rows: Sequence[Line]) -> Iterator[tuple[Line, dict[str, str]]]:
+    title = rows[0].text
+    if "|" in title:
+        names = title.split("|")
+        for line in rows[1:]:
+            yield line, dict(zip(names, (cell.strip() for cell in line.text.split("|")), strict=False))
+        return
+    ruler = next((line.text for line in rows[1:2] if set(line.text.strip()) <= {"-", " "}), title)
+    columns = [found.span() for found in re.finditer(r"\S+", ruler)]
+    names = [title[a:b].strip() for a, b in columns]
+    for line in rows[1:]:
+        if line.text.strip("- "):
+            cells = [line.text[a:b].strip() for a, b in columns]
+            yield line, dict(zip(names, cells, strict=True))
+
+
+def _scontrol_records(rows: Sequence[Line]) -> Iterator[tuple[Line, dict[str, str]]]:
+    first: Line | None = None
+    record: dict[str, str] = {}
+    for line in rows:
+        if not line.text[:1].isspace():
+            if first is not None:
+                yield first, record
+            first, record = line, {}
+        record |= _pairs(line.text)
+    if first is not None:
+        yield first, record
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """The `Key=value` members of a line; a value runs to the next key, for names and reasons hold spaces."""
+    found = list(_KEY.finditer(text))
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    return {match[1]: text[match.end() : end].strip() for match, end in zip(found, ends, strict=True)}
+
+
+def _value(record: Mapping[str, str], *keys: str) -> str:
+    values = (record.get(key, "").strip() for key in keys)
+    return next((value for value in values if value not in _UNSET), "")
+
+
+# --- jobs
+
+
+def _job(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
+    job, _, step = _value(record, "JobId", "JobID", "JobIDRaw").partition(".")
+    state = _STATE.match(_value(record, "JobState", "State"))
+    if not job or state is None:
+        inp.problem("a row without a job or a state", line.number)
+        return
+    exits = _code(_value(record, "ExitCode"))
+    derived = _code(_value(record, "DerivedExitCode"))
+    nodes = _value(record, "NodeList")
+    place = replace(NOWHERE, job=job, host=nodes if re.fullmatch(r"[\w.-]+", nodes) else None)
+    when = _instant(_value(record, "EndTime", "End"))
+    data: dict[str, Value] = {
+        "job_id": job,
+        "step": step,
+        "name": _value(record, "JobName"),
+        "state": state["state"],
+        "exitcode": exits[0],
+        "signal": exits[1],
+        "derived_exitcode": derived[0],
+        "nodes": nodes,
+        "reason": _value(record, "Reason"),
+        "restarts": int(text) if (text := _value(record, "Restarts")).isdigit() else 0,
+        "cancelled_by": state["uid"] or "",
+    }
+    yield _at(fact(inp, line, "slurm-job", data, instant=when), inp, place)
+    if state["state"] in _FAILED and any(exits):
+        failure: dict[str, Value] = {
+            "launcher": "slurm",
+            "exitcode": exits[0],
+            "signal": exits[1],
+            "first": False,
+            "message": state["state"],
+        }
+        yield _at(fact(inp, line, "launcher-failure", failure, instant=when), inp, place)
+
+
+def _at(said: Fact, inp: Input, place: Place) -> Fact:
+    """The fact at this place: what the controller says does not hold for the host that asked it."""
+    return replace(said, place=place.over(Place(job=inp.place.job, attempt=inp.place.attempt)))
+
+
+def _code(text: str) -> tuple[int, int]:
+    found = _CODE.match(text)
+    return (int(found["exit"]), int(found["signal"])) if found else (0, 0)
+
+
+def _instant(text: str) -> Instant | None:
+    if not _WHEN.match(text):
+        return None
+    try:
+        when = datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return Instant(int(when.timestamp()) * 1_000_000_000, Clock.HOST_LOCAL, 1_000_000_000)
+
+
+# --- nodes
+
+
+def _node(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
+    state, reason = _value(record, "State"), _value(record, "Reason")
+    if reason or _OUT.search(state):
+        yield _condition(inp, line, record.get("NodeName", ""), state, reason)
+
+
+def _reasons(inp: Input, rows: Sequence[Line]) -> Iterator[Fact]:
+    for line in rows[1:]:
+        found = _SINFO.match(line.text)
+        if found is None:
+            inp.problem("a row of sinfo that is not understood", line.number)
+            continue
+        yield _condition(inp, line, found["nodes"], "", found["reason"].strip(), _instant(found["when"]))
+
+
+def _condition(inp: Input, line: Line, node: str, state: str, reason: str, when: Instant | None = None) -> Fact:
+    data: dict[str, Value] = {
+        "name": node,
+        "type": "slurm",
+        "status": state,
+        "reason": reason,
+        "message": "",
+        "healthy": False,
+    }
+    place = Place(host=node if re.fullmatch(r"[\w.-]+", node) else None)
+    return _at(fact(inp, line, "node-condition", data, instant=when), inp, place)
+
+
+COLLECTORS = (Collector("slurm", "Slurm accounting and states", _sniff, _collect),)

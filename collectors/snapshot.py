@@ -1,0 +1,107 @@
+"""A small text that was captured once (output of a command, a file of /proc): its lines, and facts that stand on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from neuron_doctor.collectors.base import HEAD, Input
+from neuron_doctor.collectors.masking import without_secrets
+from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Value, span_of
+
+#: A snapshot is small; of anything longer only this much is read (bytes).
+LIMIT = 16 * 1024 * 1024
+
+#: Enough of a head to see its first lines, so that most inputs are refused cheaply (bytes).
+_OPENING = 2048
+
+#: A shell prompt, a `set -x` echo or a heading of a collecting script, with the command that follows it.
+_PROMPT = re.compile(
+    r"\s{0,4}(?:(?:\([\w.-]{1,40}\) )?\[?[\w.-]{1,64}@(?P<host>[\w.-]{1,255})[^$#\n]{0,80}[$#]|[$#+]|={2,}(?!>)|-{3,}"
+    r"|#{2,}|\*{2,})"
+    r"[ \t]+(?P<command>[A-Za-z/_.][^\n]*)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: `text` without its end, the `raw` bytes with it, byte `offset`, `number` from 1, and the host that the
+    shell prompt above it names."""
+
+    text: str
+    raw: bytes
+    offset: int
+    number: int
+    host: str | None = None
+
+
+def read_bytes(inp: Input) -> bytes:
+    """The input, at most LIMIT bytes of it (a longer one is a problem, not an error)."""
+    data = inp.stream.read(LIMIT + 1)
+    if len(data) > LIMIT:
+        inp.problem(f"longer than {LIMIT} bytes: the rest was not read")
+    return data[:LIMIT]
+
+
+def read_lines(inp: Input) -> list[Line]:
+    """All lines of the input (see read_bytes)."""
+    lines = list(lines_of(read_bytes(inp)))
+    inp.records = sum(1 for line in lines if line.text.strip())
+    return lines
+
+
+def lines_of(data: bytes) -> Iterator[Line]:
+    """The lines of a text that starts at offset 0; line ends are LF, CR LF or CR."""
+    offset, host = 0, None
+    for number, raw in enumerate(data.splitlines(keepends=True), 1):
+        text = raw.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n")
+        if (prompt := _PROMPT.match(text)) is not None:
+            host = prompt["host"] or host
+        yield Line(text, raw, offset, number, host)
+        offset += len(raw)
+
+
+def command_of(text: str) -> str | None:
+    """The command that a prompt or heading line announces; None for a line of output."""
+    prompt = _PROMPT.match(text)
+    return prompt["command"].rstrip(" =-#*") if prompt is not None else None
+
+
+def output(lines: Iterable[Line]) -> list[Line]:
+    """The lines that are output: neither blank nor a prompt."""
+    return [line for line in lines if line.text.strip() and command_of(line.text) is None]
+
+
+def fact(
+    inp: Input, line: Line, kind: str, data: Mapping[str, Value], place: Place = NOWHERE, instant: Instant | None = None
+) -> Fact:
+    """A fact that stands on one line. Its place is completed by the prompt's host, then by what the path hints at."""
+    span = span_of(inp.path, line.raw.rstrip(b"\r\n"), line.offset, line.number, 1)
+    span = replace(span, text=without_secrets(span.text))
+    return Fact(kind, data, place.over(Place(host=line.host)).over(inp.place), span, inp.source_id, instant)
+
+
+def head_lines(head: bytes, limit: int = HEAD) -> list[str]:
+    """The lines of output in the first `limit` bytes; a line cut by the limit is left out, binary data has none."""
+    part = head[:limit]
+    if b"\0" in part:
+        return []
+    if len(part) == limit:
+        part = part[: part.rfind(b"\n") + 1]
+    texts = part.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+    return [text for text in texts if text.strip() and command_of(text) is None]
+
+
+def opening(head: bytes) -> str:
+    """The first line of output, or nothing."""
+    return next(iter(head_lines(head, _OPENING)), "")
+
+
+def has_form(head: bytes, form: re.Pattern[str], share: float = 0.8) -> bool:
+    """Whether the first line, the last line and at least this share of all have the form: an ordinary log with one
+    such line, or one such output followed by a log, does not."""
+    if not form.match(opening(head)):
+        return False
+    lines = head_lines(head)
+    return bool(form.match(lines[-1])) and sum(map(bool, map(form.match, lines))) >= share * len(lines)
