@@ -82,10 +82,8 @@ def _names(
     aliases = _Aliases()
     for host, instance in _unique((p.host, p.instance_id) for p in places if p.host and p.instance_id).items():
         aliases.same(str(host), str(instance))
-    for fact in facts:
-        if fact.kind == "identity":
-            names = [fact.data.get(key) for key in ("hostname", "address", "instance_id", "pod")]
-            aliases.same(*(str(name) for name in names if name))
+    for names in _stated_together(facts):
+        aliases.same(*names)
     directories = {hint.host for hint in hints if hint.host}
     host_of: dict[str, str] = {}
     instance_of: dict[str, str] = {}
@@ -97,6 +95,17 @@ def _names(
         host_of.update(dict.fromkeys(members, best))
         instance_of.update(dict.fromkeys([best][: len(instances)], instances[0] if instances else ""))
     return host_of, instance_of
+
+
+def _stated_together(facts: Iterable[Fact]) -> list[list[str]]:
+    """The names that one record says, or the records of one process (an infodump has a line for each)."""
+    together: dict[object, list[str]] = defaultdict(list)
+    for number, fact in enumerate(facts):
+        if fact.kind == "identity":
+            key = (fact.source, fact.place.pid) if fact.place.pid is not None else number
+            said = [fact.data.get(name) for name in ("hostname", "address", "instance_id", "pod")]
+            together[key].extend(str(name) for name in (*said, fact.place.instance_id) if name)
+    return list(together.values())
 
 
 class _Aliases:

@@ -1,0 +1,47 @@
+"""All collectors, in the order in which they are asked whether an input is theirs: the precise ones first, text last."""
+
+from __future__ import annotations
+
+from neuron_doctor.collectors import (
+    core_dump,
+    environment,
+    flight_recorder,
+    kubectl,
+    lspci,
+    modules,
+    ndet,
+    neuron_ls,
+    neuron_monitor,
+    packages,
+    profiles,
+    slurm,
+    sysfs,
+    text,
+    ulimit,
+    uname,
+)
+from neuron_doctor.collectors.base import Collector
+from neuron_doctor.engine.matcher import Matcher
+from neuron_doctor.engine.patterns import PatternSet
+
+
+def collectors_for(patterns: PatternSet, matcher: Matcher) -> tuple[Collector, ...]:
+    """Every collector; the one for text looks for these patterns."""
+    return (
+        flight_recorder.COLLECTOR,
+        *ndet.COLLECTORS,
+        neuron_monitor.COLLECTOR,
+        *profiles.COLLECTORS,
+        *core_dump.COLLECTORS,
+        *sysfs.COLLECTORS,
+        *neuron_ls.COLLECTORS,
+        *kubectl.COLLECTORS,
+        *slurm.COLLECTORS,
+        *lspci.COLLECTORS,
+        *modules.COLLECTORS,
+        *packages.COLLECTORS,
+        *uname.COLLECTORS,
+        *ulimit.COLLECTORS,
+        *environment.COLLECTORS,
+        text.text_collector(patterns, matcher),
+    )

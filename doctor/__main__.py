@@ -1,0 +1,5 @@
+"""`python -m neuron_doctor`."""
+
+from neuron_doctor.cli import main
+
+main()

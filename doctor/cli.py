@@ -1,0 +1,76 @@
+"""The command line: the one place that prints, exits and reads the environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+import typer
+
+from neuron_doctor.__about__ import VERSION
+from neuron_doctor.commands import diagnose, facts, rulebook
+from neuron_doctor.commands.completion import completion
+from neuron_doctor.exits import Exit
+
+EXAMPLES = """
+Examples:
+
+  neuron-doctor diagnose incident/                   what failed, where, why, what to do
+
+  neuron-doctor diagnose logs.tar.gz --format json   for scripts (exit status 1: a failure was found)
+
+  journalctl -k | neuron-doctor diagnose -           from standard input
+
+  neuron-doctor facts incident/                      what was read, one JSON object a line
+"""
+
+app = typer.Typer(
+    name="neuron-doctor",
+    help="Finds out why a distributed job on AWS Trainium or Inferentia failed, hung or slowed down.",
+    epilog=EXAMPLES,
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command("diagnose")(diagnose.diagnose)
+app.command("facts")(facts.facts)
+app.command("completion")(completion)
+app.add_typer(rulebook.app, name="rules")
+
+
+def _print_version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over so
+    if value:
+        print(f"neuron-doctor {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+    ),
+) -> None:
+    """Finds out why a distributed job on AWS Trainium or Inferentia failed, hung or slowed down."""
+
+
+def main() -> None:
+    """Run the command line; whatever is not foreseen ends in exit status 4 with nothing on standard output."""
+    try:
+        app()
+    except BrokenPipeError:
+        # The reader (head, less) has gone: not our failure, and the interpreter must not complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(Exit.NOTHING)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        print(f"neuron-doctor: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        if os.environ.get("NEURON_DOCTOR_DEBUG"):
+            traceback.print_exc()
+        sys.exit(Exit.INTERNAL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+"""`neuron-doctor completion SHELL`: prints a completion script."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import typer
+from typer.completion import get_completion_script
+
+
+class Shell(StrEnum):
+    """The shells that a script can be made for."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+def completion(shell: Shell = typer.Argument(..., help="The shell to complete in.")) -> None:
+    """Print a completion script, to be sourced from the shell's start-up file."""
+    print(get_completion_script(prog_name="neuron-doctor", complete_var="_NEURON_DOCTOR_COMPLETE", shell=shell.value))

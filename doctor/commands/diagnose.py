@@ -1,0 +1,118 @@
+"""`neuron-doctor diagnose`: the verdict on what was collected."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from enum import StrEnum
+from pathlib import Path
+
+import typer
+
+from neuron_doctor.__about__ import VERSION
+from neuron_doctor.commands.inputs import Assumed, Label, NoBuiltin, Paths, Rules, request_from, stop_on_usage_errors
+from neuron_doctor.engine.verdict import Diagnosis, Severity
+from neuron_doctor.exits import exit_status
+from neuron_doctor.pipeline import diagnose_paths, rulebook_for
+from neuron_doctor.reports.json_report import render_json
+from neuron_doctor.reports.markdown import render_markdown
+from neuron_doctor.reports.text import render_text
+from neuron_doctor.shown import parse_filter
+
+FORMATS = ("text", "json", "md")
+
+
+class Colour(StrEnum):
+    """When to use colour."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+def diagnose(  # noqa: PLR0913 - one parameter for each option
+    paths: Paths,
+    formats: list[str] = typer.Option(
+        ["text"],
+        "--format",
+        "-f",
+        metavar="FORMAT[=FILE]",
+        help=f"{', '.join(FORMATS)}; repeat with =FILE for several at once.",
+    ),
+    output: Path | None = typer.Option(None, "--output", "-o", help="Write the report to this file."),
+    rules: Rules = [],  # noqa: B006 - typer reads the default, nothing changes it
+    no_builtin_rules: NoBuiltin = False,
+    ranks: str = typer.Option("", help="Show only findings about these ranks, such as 0-7,12. All are considered."),
+    since: str = typer.Option("", help="Show only findings that last beyond this time (RFC 3339, or without a zone)."),
+    until: str = typer.Option("", help="Show only findings that began before this time."),
+    label: Label = [],  # noqa: B006
+    assume_timezone: Assumed = "",
+    fail_on: Severity = typer.Option(Severity.ERROR, help="Exit with 1 for findings at or above this severity."),
+    exit_zero: bool = typer.Option(False, "--exit-zero", help="Exit with 0 whatever is found."),
+    nagios: bool = typer.Option(
+        False, "--nagios", help="Exit as a Nagios check: 0 ok, 1 warning, 2 critical, 3 unknown."
+    ),
+    color: Colour = typer.Option(Colour.AUTO, help="Colour in text reports."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only the headline of the text report."),
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="More detail in the text report."),
+) -> None:
+    """Say what failed first, where, why, and what to do.
+
+    PATH is a directory, a file, an archive, or - for standard input. Exit status: 0 nothing found, 1 a failure, 2 usage
+    or rule error, 3 nothing readable, 4 internal error.
+    """
+    with stop_on_usage_errors():
+        targets = [_target(text, output) for text in formats]
+        shown = parse_filter(ranks, since, until)
+        request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules)
+        found = diagnose_paths(request, rulebook_for(request), sys.stdin.buffer)
+    status = exit_status(found, fail_on=fail_on, exit_zero=exit_zero, nagios=nagios)
+    view = _View(shown.apply(found), status, color, quiet=quiet, verbose=verbose)
+    rendered = [(view.render(name, file), file) for name, file in targets]
+    for text, file in rendered:
+        if file is None:
+            sys.stdout.write(text)
+        else:
+            file.write_text(text, encoding="utf-8")
+    raise typer.Exit(status)
+
+
+def _target(text: str, output: Path | None) -> tuple[str, Path | None]:
+    name, _, file = text.partition("=")
+    if name not in FORMATS:
+        raise typer.BadParameter(f"{name!r} is not a format; there are {', '.join(FORMATS)}")
+    return name, Path(file) if file else output
+
+
+class _View:
+    """A diagnosis with the ways of showing it."""
+
+    def __init__(self, diagnosis: Diagnosis, status: int, colour: Colour, *, quiet: bool, verbose: bool) -> None:
+        self._diagnosis = diagnosis
+        self._status = status
+        self._colour = colour
+        self._quiet = quiet
+        self._verbose = verbose
+
+    def render(self, name: str, file: Path | None) -> str:
+        """The report in one format."""
+        if name == "json":
+            return render_json(self._diagnosis, exit_status=self._status, version=VERSION)
+        if name == "md":
+            return render_markdown(self._diagnosis)
+        if self._quiet:
+            return f"{self._diagnosis.verdict.headline}\n"
+        width = shutil.get_terminal_size((80, 24)).columns if file is None and sys.stdout.isatty() else 80
+        return render_text(
+            self._diagnosis, width=max(60, min(width, 120)), colour=self._coloured(file), verbose=self._verbose
+        )
+
+    def _coloured(self, file: Path | None) -> bool:
+        if self._colour is not Colour.AUTO:
+            return self._colour is Colour.ALWAYS
+        if os.environ.get("NO_COLOR"):
+            return False
+        if os.environ.get("FORCE_COLOR"):
+            return True
+        return file is None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

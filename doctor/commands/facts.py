@@ -1,0 +1,26 @@
+"""`neuron-doctor facts`: what was read, one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from neuron_doctor.commands.inputs import Assumed, Label, NoBuiltin, Paths, Rules, request_from, stop_on_usage_errors
+from neuron_doctor.engine.match import canonical
+from neuron_doctor.pipeline import collect, rulebook_for
+from neuron_doctor.reports.objects import fact_object
+
+
+def facts(
+    paths: Paths,
+    rules: Rules = [],  # noqa: B006 - typer reads the default, nothing changes it
+    no_builtin_rules: NoBuiltin = False,
+    label: Label = [],  # noqa: B006
+    assume_timezone: Assumed = "",
+) -> None:
+    """Print every fact as one JSON object a line: kind, place, time, data, source."""
+    with stop_on_usage_errors():
+        request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules)
+        collection = collect(request, rulebook_for(request), sys.stdin.buffer)
+    for fact in sorted(collection.facts, key=canonical):
+        sys.stdout.write(json.dumps(fact_object(fact), ensure_ascii=False) + "\n")

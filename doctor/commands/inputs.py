@@ -1,0 +1,65 @@
+"""The arguments that several commands share, and how their errors end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+import typer
+
+from neuron_doctor.collectors.discover import MissingPath
+from neuron_doctor.engine.errors import RulebookError
+from neuron_doctor.exits import Exit
+from neuron_doctor.pipeline import Request
+
+Paths = Annotated[
+    list[str], typer.Argument(metavar="PATH...", help="Directories, files, archives, or - for standard input.")
+]
+Rules = Annotated[list[Path], typer.Option("--rules", metavar="DIR", help="A further rule pack; may be repeated.")]
+NoBuiltin = Annotated[bool, typer.Option("--no-builtin-rules", help="Use only the packs given with --rules.")]
+Label = Annotated[list[str], typer.Option("--label", metavar="NAME=PATH", help="Show the paths below PATH as NAME/...")]
+Assumed = Annotated[
+    str, typer.Option("--assume-timezone", metavar="TZ", help="The zone of sources that do not prove theirs.")
+]
+
+
+def request_from(
+    paths: Sequence[str], rules: Sequence[Path], labels: Sequence[str], timezone: str, *, builtin: bool
+) -> Request:
+    """What the options ask for. Raises typer.BadParameter."""
+    named = dict(_label(text) for text in labels)
+    for pack in rules:
+        if not pack.is_dir():
+            raise typer.BadParameter(f"{pack} is not a directory of rules")
+    try:
+        zone = ZoneInfo(timezone) if timezone else None
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"{timezone!r} is not a time zone") from error
+    known = [path for path in named.values() if path not in paths]
+    return Request((*paths, *known), {path: name for name, path in named.items()}, tuple(rules), builtin, zone)
+
+
+def _label(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if not (name and equals and path):
+        raise typer.BadParameter(f"{text!r} is not of the form NAME=PATH")
+    return name, path
+
+
+@contextmanager
+def stop_on_usage_errors() -> Iterator[None]:
+    """A missing path or a wrong rule ends the program with status 2, told on standard error."""
+    try:
+        yield
+    except MissingPath as error:
+        print(f"neuron-doctor: {error}", file=sys.stderr)
+        raise typer.Exit(Exit.USAGE) from error
+    except RulebookError as error:
+        for one in error.errors:
+            print(one, file=sys.stderr)
+        print(f"neuron-doctor: {len(error.errors)} errors in the rules", file=sys.stderr)
+        raise typer.Exit(Exit.USAGE) from error

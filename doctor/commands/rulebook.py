@@ -1,0 +1,81 @@
+"""`neuron-doctor rules ...`: what a rule author needs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import typer
+
+from neuron_doctor.commands.inputs import NoBuiltin, Rules, request_from, stop_on_usage_errors
+from neuron_doctor.engine.rulebook import Rulebook
+from neuron_doctor.engine.rulefile import rule_schema
+from neuron_doctor.exits import Exit
+from neuron_doctor.pipeline import Engine, rulebook_for
+from neuron_doctor.ruledocs import pages
+from neuron_doctor.rulelint import lint as lint_rulebook
+from neuron_doctor.ruletest import check_rule
+
+app = typer.Typer(help="Check, test and document rules.", rich_markup_mode=None, no_args_is_help=True)
+
+
+def _loaded(rules: list[Path], *, builtin: bool) -> Rulebook:
+    with stop_on_usage_errors():
+        return rulebook_for(request_from((), rules, (), "", builtin=builtin))
+
+
+@app.command()
+def lint(
+    rules: Rules = [],  # noqa: B006 - typer reads the default, nothing changes it
+    no_builtin_rules: NoBuiltin = False,
+) -> None:
+    """Check the rules: schema, types, references, examples, costly patterns. Exit status 1 where something is wrong."""
+    _finish(lint_rulebook(_loaded(rules, builtin=not no_builtin_rules)), "problems in the rules")
+
+
+@app.command()
+def test(
+    names: list[str] = typer.Argument(None, metavar="[RULE]...", help="The rules to test; all if none is named."),
+    rules: Rules = [],  # noqa: B006
+    no_builtin_rules: NoBuiltin = False,
+) -> None:
+    """Run the examples of the rules. Exit status 1 where one fails."""
+    rulebook = _loaded(rules, builtin=not no_builtin_rules)
+    unknown = set(names or ()) - {rule.id for rule in rulebook.rules}
+    if unknown:
+        raise typer.BadParameter(f"there is no rule {', '.join(sorted(unknown))}")
+    engine = Engine.of(rulebook)
+    chosen = [rule for rule in rulebook.rules if not names or rule.id in names]
+    _finish(
+        [failure for rule in chosen for failure in check_rule(rule, rulebook, engine)],
+        f"failures in {len(chosen)} rules",
+    )
+
+
+def _finish(problems: Iterable[object], what: str) -> None:
+    found = list(problems)
+    for problem in found:
+        print(problem)
+    print(f"{len(found)} {what}", file=sys.stderr)
+    raise typer.Exit(Exit.FOUND if found else Exit.NOTHING)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of rule files, for editors."""
+    print(json.dumps(rule_schema(), indent=2))
+
+
+@app.command()
+def docs(
+    directory: Path = typer.Argument(Path("docs"), help="Where to write the pages."),
+    rules: Rules = [],  # noqa: B006
+    no_builtin_rules: NoBuiltin = False,
+) -> None:
+    """Write the generated pages: one for each rule, their index, and the kinds of fact."""
+    for name, text in pages(_loaded(rules, builtin=not no_builtin_rules)):
+        file = directory / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
