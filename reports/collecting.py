@@ -1,0 +1,49 @@
+"""The kinds of source in words: what was collected, what was not, and how to get it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from neuron_doctor.reports.summary import Collected
+from neuron_doctor.reports.wording import counted, host_words, rank_words, size_words
+
+#: Kinds of source that rules ask for: their name, and how to get one. A kind that is not here is called as it is.
+_KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "log": ("job or runtime log", ""),
+        "kernel": ("kernel log (dmesg)", "sudo dmesg > HOST/dmesg.txt"),
+        "neuron-ls": ("neuron-ls output", "neuron-ls -j > HOST/neuron-ls.json"),
+        "neuron-monitor": ("neuron-monitor stream", "timeout 60 neuron-monitor > HOST/neuron-monitor.jsonl"),
+        "flight-recorder": ("flight-recorder dump", "cp ~/.cache/torch/comm_lib_trace_rank_* HOST/"),
+        "lsmod": ("list of kernel modules", "lsmod > HOST/lsmod.txt"),
+        "modinfo": ("version of the driver", "modinfo neuron > HOST/modinfo.txt"),
+        "uname": ("kernel version", "uname -a > HOST/uname.txt"),
+        "packages": ("list of packages", "dpkg -l > HOST/packages.txt"),
+        "env": ("environment of the job", "env > HOST/env.txt"),
+        "ulimit": ("resource limits", "ulimit -a > HOST/ulimit.txt"),
+        "lspci": ("list of PCI devices", "lspci > HOST/lspci.txt"),
+        "slurm": ("accounting of Slurm", "sacct -j JOB --parsable2 > sacct.txt"),
+        "kubectl": ("state of Kubernetes", "kubectl get pods,events -o wide > kubectl.txt"),
+        "sysfs": ("driver counters (sysfs)", "cp -r /sys/devices/virtual/neuron_device HOST/sysfs"),
+        "ndet-trace": ("NDET trace", ""),
+        "core-dump": ("core dump of the runtime", ""),
+    }
+)
+
+
+def need_words(needs: Sequence[str]) -> str:
+    """What rules needed, any of which would have served."""
+    return " or ".join(_KINDS.get(need, (need, ""))[0] for need in needs)
+
+
+def how_to_collect(needs: Sequence[str]) -> str:
+    """A command that collects the first of `needs` for which there is one; empty if there is none."""
+    return next((how for need in needs if (how := _KINDS.get(need, ("", ""))[1])), "")
+
+
+def collected_words(kind: Collected) -> str:
+    """`64 x kernel log (dmesg): 64 hosts, 1.2 MB, 31,201 records`."""
+    name = _KINDS.get(kind.kind, (kind.kind, ""))[0]
+    parts = [host_words(kind.hosts), rank_words(kind.ranks), size_words(kind.size), counted(kind.records, "record")]
+    return f"{kind.sources:,} x {name}: " + ", ".join(part for part in parts if part)

@@ -1,0 +1,111 @@
+"""The JSON report, `neuron-doctor/report/1`: what scripts rely on (docs/report.schema.json)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import cast
+
+from neuron_doctor.engine.verdict import Action, Alternative, Diagnosis, Edge, Finding
+from neuron_doctor.reports.objects import (
+    MOST,
+    Object,
+    clean,
+    place_object,
+    proof_object,
+    source_object,
+    span_object,
+)
+from neuron_doctor.reports.summary import ranks_of
+from neuron_doctor.reports.times import time_object
+
+SCHEMA = "neuron-doctor/report/1"
+
+#: An array of numbers as `json` indents it. No string holds a line end, so this never matches inside one.
+_SPREAD_NUMBERS = re.compile(r"\[\n[-0-9,\s]+\]")
+
+
+def render_json(diagnosis: Diagnosis, *, exit_status: int, version: str) -> str:
+    """The report as text that ends with a line end; the same bytes for equal diagnoses. `exit_status` is what the
+    process is going to return, `version` that of the program."""
+    report = report_object(diagnosis, exit_status=exit_status, version=version)
+    text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
+    return (
+        _SPREAD_NUMBERS.sub(lambda match: " ".join(match[0].split()).replace("[ ", "[").replace(" ]", "]"), text) + "\n"
+    )
+
+
+def report_object(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Object:
+    """The report as a plain object: dictionaries, lists, strings, numbers."""
+    verdict = diagnosis.verdict
+    rulebook: Object = {"sha256": diagnosis.rulebook_sha256, "rules": diagnosis.rulebook_rules}
+    report: Object = {
+        "schema": SCHEMA,
+        "tool": {"version": version, "rulebook": rulebook},
+        "sources": [source_object(source) for source in sorted(diagnosis.sources, key=lambda s: (s.path, s.id))],
+        "verdict": {
+            "status": verdict.status,
+            "headline": verdict.headline,
+            "complete": verdict.complete,
+            "exit_status": exit_status,
+            "missing": sorted(diagnosis.missing),
+        },
+        "root_causes": diagnosis.root_causes,
+        "findings": [_finding(finding) for finding in sorted(diagnosis.findings, key=lambda f: f.id)],
+        "edges": _edges(diagnosis.edges),
+        "not_evaluable": [
+            {"rule": rule.rule, "needs": sorted(rule.needs)}
+            for rule in sorted(diagnosis.not_evaluable, key=lambda r: (r.rule, r.needs))
+        ],
+        "unexplained": sorted(diagnosis.unexplained),
+    }
+    return cast("Object", clean(report))
+
+
+def _finding(finding: Finding) -> Object:
+    left_out = max(len(finding.evidence) - MOST, 0)
+    return {
+        "id": finding.id,
+        "rule": finding.rule,
+        "cause": finding.cause,
+        "title": finding.title,
+        "severity": finding.severity,
+        "role": finding.role,
+        "confidence": finding.confidence,
+        "count": finding.count,
+        "place": place_object(finding.place, ranks_of(finding), finding.hosts),
+        "time": time_object(finding.first, finding.last),
+        "evidence": [span_object(span) for span in finding.evidence[:MOST]],
+        "omitted": left_out,
+        "explains": sorted(finding.explains),
+        "alternatives": [_alternative(alternative) for alternative in finding.alternatives],
+        "actions": [_action(action) for action in finding.actions],
+        "proof": proof_object(finding.proof),
+        "explanation": finding.explanation or None,
+        "references": finding.references or None,
+    }
+
+
+def _alternative(alternative: Alternative) -> Object:
+    return {
+        "cause": alternative.cause,
+        "confidence": alternative.confidence,
+        "place": place_object(alternative.place),
+        "tell_apart": alternative.tell_apart,
+    }
+
+
+def _action(action: Action) -> Object:
+    return {
+        "action": action.action,
+        "target": action.target or None,
+        "command": action.command or None,
+        "precondition": action.precondition or None,
+        "destroys": action.destroys or None,
+    }
+
+
+def _edges(edges: Iterable[Edge]) -> list[Object]:
+    ordered = sorted(edges, key=lambda edge: (edge.source, edge.target, edge.type, edge.why))
+    return [{"from": edge.source, "to": edge.target, "type": edge.type, "why": edge.why} for edge in ordered]

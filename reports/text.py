@@ -1,0 +1,92 @@
+"""The report for a person at a terminal: first screen what failed, why we think so and what to do; then the details."""
+
+from __future__ import annotations
+
+from neuron_doctor.engine.verdict import Diagnosis, Finding, Status
+from neuron_doctor.reports.collecting import collected_words, how_to_collect, need_words
+from neuron_doctor.reports.lines import BLANK, Line, Style, joined, paragraph
+from neuron_doctor.reports.summary import collected, grouped, lacking, roots, worth_a_look
+from neuron_doctor.reports.text_details import details
+from neuron_doctor.reports.text_finding import group_line, heading, left_out, noted, root_cause
+from neuron_doctor.reports.wording import counted, status_words
+
+#: Outside these bounds lines are hard to read; a narrower terminal has to fold them itself.
+_NARROWEST, _WIDEST = 40, 120
+
+#: Without `--verbose` so many findings are told in full, and so many groups in one line each.
+_IN_FULL, _GROUPS = 3, 6
+
+_STYLE = {
+    Status.ROOT_CAUSE: Style.BAD,
+    Status.VICTIMS_ONLY: Style.WARN,
+    Status.UNKNOWN_FAILURE: Style.BAD,
+    Status.NOT_EVALUABLE: Style.WARN,
+    Status.BENIGN: Style.GOOD,
+    Status.HEALTHY: Style.GOOD,
+}
+
+
+def render_text(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool = False) -> str:
+    """The report, wrapped to `width` columns (40 to 120). Longer lines are only those that must stay in one piece to
+    be of use: `path:line` of evidence, and commands. `verbose` leaves nothing out; otherwise lists end with a count."""
+    width = min(max(width, _NARROWEST), _WIDEST)
+    found = roots(diagnosis)
+    lines = [
+        *_verdict(diagnosis, width),
+        *(_roots(diagnosis, found, width, verbose=verbose) if found else _seen(diagnosis, width, verbose=verbose)),
+        *_not_checked(diagnosis, width, verbose=verbose),
+        *details(diagnosis, width, verbose=verbose),
+    ]
+    return joined(lines, colour=colour)
+
+
+def _verdict(diagnosis: Diagnosis, width: int) -> list[Line]:
+    verdict = diagnosis.verdict
+    label, meaning = status_words(diagnosis)
+    lines = paragraph(verdict.headline, width, f"{label}: ", "  ", style=_STYLE[verdict.status])
+    lines += paragraph(meaning, width, "  ") if meaning else []
+    if not verdict.complete:
+        text = "not everything that was given could be read in time; what is absent here may be there."
+        lines += paragraph(text, width, "  PARTIAL: ", style=Style.WARN)
+    return lines
+
+
+def _roots(diagnosis: Diagnosis, found: list[Finding], width: int, *, verbose: bool) -> list[Line]:
+    lines: list[Line] = []
+    shown = found if verbose else found[:_IN_FULL]
+    for number, root in enumerate(shown, start=1):
+        title = f"Root cause {number} of {len(found)}"
+        lines += [BLANK, Line(title, Style.STRONG)] if len(found) > 1 else [BLANK]
+        lines += root_cause(diagnosis, root, width, verbose=verbose)
+    return lines + ([BLANK] if len(found) > len(shown) else []) + left_out(len(found) - len(shown), "root cause", width)
+
+
+def _seen(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
+    """What stands in for a root cause where there is none: what to look at, what else was seen, what was read."""
+    focus = worth_a_look(diagnosis) if verbose else worth_a_look(diagnosis)[:_IN_FULL]
+    lines = [line for finding in focus for line in noted(finding, width, verbose=verbose)]
+    told = {finding.id for finding in focus}
+    rest = grouped(finding for finding in diagnosis.findings if finding.id not in told)
+    lines += heading("what else was seen" if focus else "what was seen", width) if rest else []
+    shown = rest if verbose else rest[:_GROUPS]
+    lines += [line for group in shown for line in group_line(group, width)]
+    lines += left_out(len(rest) - len(shown), "kind", width)
+    lines += heading("what was collected", width) if diagnosis.sources else []
+    for kind in collected(diagnosis.sources):
+        lines += paragraph(collected_words(kind), width, "    ", "      ")
+    return lines
+
+
+def _not_checked(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
+    """What was never collected, folded by what would have served, and how to collect it."""
+    needs = lacking(diagnosis)
+    brief = bool(diagnosis.root_causes) and not verbose
+    lines = heading("not checked, because it was not collected", width) if needs or diagnosis.missing else []
+    for what in diagnosis.missing:
+        lines += paragraph(what, width, "    - ")
+    shown = needs if verbose else needs[: _IN_FULL if brief else _GROUPS]
+    for need, rules in shown:
+        lines += paragraph(f"{need_words(need)}: {counted(rules, 'rule')} could not be checked", width, "    - ")
+        how = "" if brief else how_to_collect(need)
+        lines += paragraph(how, width, "      get it: ") if how else []
+    return lines + left_out(len(needs) - len(shown), "kind of input", width)

@@ -1,0 +1,128 @@
+"""The second part of the text report: findings by role, what hangs on what, sources, what stays unexplained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from neuron_doctor.engine.facts import Source
+from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, Role
+from neuron_doctor.reports.collecting import collected_words
+from neuron_doctor.reports.lines import BLANK, Line, Style, paragraph
+from neuron_doctor.reports.summary import collected, source_ranks
+from neuron_doctor.reports.times import when
+from neuron_doctor.reports.wording import (
+    ROLE,
+    counted,
+    host_words,
+    middle_shortened,
+    place_of,
+    rank_words,
+    size_words,
+    where,
+)
+
+Entry = TypeVar("Entry")
+
+#: Of a list in the details so many entries are shown without `--verbose`.
+_MOST = 8
+
+
+def details(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
+    """Everything that the first screen has no room for; each list is cut unless `verbose`."""
+    parts = [
+        *_findings(diagnosis, width, verbose=verbose),
+        *_edges(diagnosis.edges, width, verbose=verbose),
+        *_unexplained(diagnosis, width, verbose=verbose),
+        *(_sources(diagnosis.sources, width, verbose=verbose) if diagnosis.root_causes or verbose else []),
+        *_problems_of(diagnosis.sources, width, verbose=verbose),
+    ]
+    rules = f"checked with {counted(diagnosis.rulebook_rules, 'rule')}, rulebook {diagnosis.rulebook_sha256[:12]}"
+    return [BLANK, Line("-" * width, Style.FAINT), *parts, BLANK, *paragraph(rules, width, style=Style.FAINT)]
+
+
+def _heading(text: str, width: int) -> list[Line]:
+    return [BLANK, *paragraph(text, width, style=Style.STRONG)]
+
+
+def _some(entries: Sequence[Entry], *, verbose: bool) -> Sequence[Entry]:
+    return entries if verbose else entries[:_MOST]
+
+
+def _rest(entries: Sequence[object], *, verbose: bool) -> list[Line]:
+    left = 0 if verbose else len(entries) - _MOST
+    return [Line(f"  and {left:,} more with --verbose")] if left > 0 else []
+
+
+def _findings(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
+    lines: list[Line] = []
+    for role in Role:
+        members = [finding for finding in diagnosis.findings if finding.role is role]
+        lines += _heading(f"{ROLE[role]} ({len(members):,})", width) if members else []
+        for finding in _some(members, verbose=verbose):
+            lines += _finding(finding, width)
+        lines += _rest(members, verbose=verbose)
+    return lines
+
+
+def _finding(finding: Finding, width: int) -> list[Line]:
+    times = f", {finding.count:,} times" if finding.count > 1 else ""
+    about = [text for text in (place_of(finding), when(finding.first, finding.last)) if text]
+    lines = paragraph(f"{finding.title} [{finding.id}]{times}", width, "  * ")
+    lines += paragraph("; ".join(about), width, "    ") if about else []
+    return lines + [Line(f"    {where(span)}") for span in finding.evidence[:1]]
+
+
+def _edges(edges: Sequence[Edge], width: int, *, verbose: bool) -> list[Line]:
+    lines = _heading(f"What hangs on what ({len(edges):,})", width) if edges else []
+    for edge in _some(edges, verbose=verbose):
+        why = f": {edge.why}" if edge.why else ""
+        lines += paragraph(f"{edge.source} is {edge.type.replace('-', ' ')} {edge.target}{why}", width, "  ", "    ")
+    return lines + _rest(edges, verbose=verbose)
+
+
+def _unexplained(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
+    by_id = {finding.id: finding for finding in diagnosis.findings}
+    members = [by_id[i] for i in diagnosis.unexplained if i in by_id]
+    lines = _heading(f"Unexplained ({len(members):,})", width) if members else []
+    for finding in _some(members, verbose=verbose):
+        lines += paragraph(f"{finding.title} [{finding.id}]", width, "  * ")
+    return lines + _rest(members, verbose=verbose)
+
+
+def _sources(sources: Sequence[Source], width: int, *, verbose: bool) -> list[Line]:
+    """By kind in short, one by one if verbose; without a root cause the first screen has them by kind."""
+    lines = _heading(f"Sources ({len(sources):,})", width) if sources else []
+    for source in sources if verbose else ():
+        lines += _source(source, width)
+    for kind in () if verbose else collected(sources):
+        lines += paragraph(collected_words(kind), width, "  ", "    ")
+    return lines
+
+
+def _problems_of(sources: Sequence[Source], width: int, *, verbose: bool) -> list[Line]:
+    damaged = [source for source in sources if source.problems]
+    lines = _heading(f"Problems in sources ({len(damaged):,})", width) if damaged else []
+    for source in _some(damaged, verbose=verbose):
+        lines += _problems(source, width)
+    return lines + _rest(damaged, verbose=verbose)
+
+
+def _source(source: Source, width: int) -> list[Line]:
+    place = [host_words([source.place.host]) if source.place.host else "", rank_words(source_ranks(source))]
+    facts = [source.kind, *place, size_words(source.size), when(source.first, source.last)]
+    lines = [Line(f"  {middle_shortened(source.path, width - 2)}")]
+    return lines + paragraph(", ".join(fact for fact in facts if fact), width, "    ")
+
+
+def _problems(source: Source, width: int) -> list[Line]:
+    lines = [Line(f"  {middle_shortened(source.path, width - 2)}")]
+    for problem in source.problems:
+        first = f", first at line {problem.line:,}" if problem.line is not None else ""
+        times = (
+            f" ({problem.count:,} times{first})"
+            if problem.count > 1
+            else (f" (line {problem.line:,})" if first else "")
+        )
+        lines += paragraph(problem.what + times, width, "    ")
+    return lines

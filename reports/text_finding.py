@@ -1,0 +1,132 @@
+"""How one finding reads at a terminal: what, where and when, evidence, what to do, what it explains, alternatives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neuron_doctor.engine.verdict import Action, ActionKind, Diagnosis, Finding, Role, Severity
+from neuron_doctor.reports.lines import BLANK, Line, Style, labelled, paragraph, quotation
+from neuron_doctor.reports.summary import Group, best_evidence, consequences, grouped
+from neuron_doctor.reports.times import when
+from neuron_doctor.reports.wording import (
+    ACTION,
+    action_words,
+    counted,
+    how_sure,
+    place_of,
+    place_words,
+    spread_words,
+    where,
+)
+
+#: A quotation has so many lines; with `--verbose` so many, which is all of the 2,000 characters that evidence keeps.
+_QUOTED, _QUOTED_VERBOSE = 4, 60
+_GROUPS = 5
+
+
+def root_cause(diagnosis: Diagnosis, root: Finding, width: int, *, verbose: bool) -> list[Line]:
+    """All that there is to say about a root; unless `verbose`, quotations and lists are cut."""
+    effects = grouped(consequences(diagnosis, root))
+    return [
+        *_head("what", root, width),
+        *labelled("do", ", then ".join(ACTION[action.action] for action in root.actions), width),
+        *labelled("meaning", root.explanation, width),
+        *_evidence(root, [group for group in effects if group.role is Role.CONFIRMATION], width, verbose=verbose),
+        *_actions(root.actions, width),
+        *_effects([group for group in effects if group.role is not Role.CONFIRMATION], width, verbose=verbose),
+        *_alternatives(root, width),
+    ]
+
+
+def _head(label: str, finding: Finding, width: int) -> list[Line]:
+    return [
+        *labelled(label, finding.title, width),
+        *labelled("cause", f"{finding.cause} ({finding.severity}), {how_sure(finding.confidence)}", width),
+        *labelled("where", place_of(finding) or "not known", width),
+        *labelled("when", when(finding.first, finding.last), width),
+    ]
+
+
+def heading(text: str, width: int) -> list[Line]:
+    """The heading of a block of the first screen."""
+    return [BLANK, *paragraph(text, width, "  ", style=Style.STRONG)]
+
+
+def _evidence(finding: Finding, confirmed_by: Sequence[Group], width: int, *, verbose: bool) -> list[Line]:
+    shown = list(finding.evidence) if verbose else best_evidence(finding, 2 if confirmed_by else 3)
+    if not shown:
+        return []
+    left = len(finding.evidence) - len(shown)
+    lines = heading("evidence" + (f" ({left:,} more with --verbose)" if left else ""), width)
+    for span in shown:
+        lines.append(Line(f"    {where(span)}"))
+        lines += quotation(span.text, width, "      | ", _QUOTED_VERBOSE if verbose else _QUOTED) if span.text else []
+    for group in confirmed_by:
+        place = f" at {where(group.evidence)}" if group.evidence else ""
+        lines += paragraph(f"{group.title}{place}", width, "    confirmed by: ", "      ")
+    return lines
+
+
+def _actions(actions: Sequence[Action], width: int) -> list[Line]:
+    wanted = [action for action in actions if action.action is not ActionKind.NONE]
+    if not wanted:
+        return []
+    lines = heading("do now" if len(wanted) == 1 else "do now, in this order", width)
+    for number, action in enumerate(wanted, start=1):
+        lines += paragraph(action_words(action), width, f"    {number}. ", style=Style.STRONG)
+        lines += paragraph(action.precondition, width, "       only if: ") if action.precondition else []
+        lines += [Line(f"       $ {command}") for command in action.command.split("\n") if command.strip()]
+        if action.destroys:
+            lines += paragraph(action.destroys, width, "       destroys: ", style=Style.WARN)
+    return lines
+
+
+def _effects(effects: Sequence[Group], width: int, *, verbose: bool) -> list[Line]:
+    if not effects:
+        return []
+    total = sum(group.count for group in effects)
+    lines = heading(f"it explains {counted(total, 'other record')}", width)
+    shown = effects if verbose else effects[:_GROUPS]
+    for group in shown:
+        lines += group_line(group, width)
+    return lines + left_out(len(effects) - len(shown), "kind", width)
+
+
+def group_line(group: Group, width: int) -> list[Line]:
+    """Findings of one rule: how many, what, and over which ranks and hosts."""
+    spread = spread_words(group.hosts, group.ranks)
+    return paragraph(
+        f"{group.title} [{group.cause}]" + (f": {spread}" if spread else ""), width, f"    {group.count:>6,} x "
+    )
+
+
+def left_out(number: int, noun: str, width: int) -> list[Line]:
+    """How a cut list ends; nothing if it was not cut."""
+    return (
+        paragraph(f"and {counted(number, 'more ' + noun)} with --verbose", width, "           ") if number > 0 else []
+    )
+
+
+def _alternatives(root: Finding, width: int) -> list[Line]:
+    if not root.alternatives:
+        return []
+    lines = heading("it could also be", width)
+    for other in root.alternatives:
+        place = place_words(other.place)
+        lines += paragraph(
+            f"{other.cause}, {how_sure(other.confidence)}" + (f", {place}" if place else ""), width, "    - "
+        )
+        lines += paragraph(other.tell_apart, width, "      tell apart by: ") if other.tell_apart else []
+    return lines
+
+
+def noted(finding: Finding, width: int, *, verbose: bool) -> list[Line]:
+    """A finding that is no root and still the first thing to look at."""
+    return [
+        BLANK,
+        *_head("risk" if finding.severity is Severity.WARNING else "seen", finding, width),
+        *labelled("meaning", finding.explanation, width),
+        *_evidence(finding, (), width, verbose=verbose),
+        *_actions(finding.actions, width),
+        *_alternatives(finding, width),
+    ]
