@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 #: What a user types for standard input.
 STDIN = "-"
@@ -85,76 +86,86 @@ def _under(path: str, label: str) -> Iterator[Found]:
         return
     if stat.S_ISDIR(status.st_mode):
         prefix = f"{label}/" if label else "" if typed in {".", "./"} else os.path.join(typed, "")
-        yield from _folder(os.path.join(path, ""), prefix, _identity(status))
+        yield from _folder(_Visit(os.path.join(path, ""), prefix, {_identity(status)}))
     else:
         yield _file(shown, path, status)
 
 
-def _folder(root: str, prefix: str, identity: tuple[int, int]) -> Iterator[Found]:
-    """Everything under `root` (with its slash), shown with `prefix` in its place."""
-    seen = {identity}
-    links: deque[str] = deque()
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """The walk under one folder: `root` with its slash, `prefix` that is shown in its place, what was met so far by
+    device and inode, and the links that wait until all real files have been met."""
 
-    def shown(location: str) -> str:
-        return printable(prefix + location[len(root) :])
+    root: str
+    prefix: str
+    seen: set[tuple[int, int]]
+    links: deque[str] = field(default_factory=deque)
 
-    yield from _tree(root, shown, seen, links)
-    above = _folders_above(root)
-    while links:
-        yield from _link(links.popleft(), shown, seen, links, above)
+    def shown(self, location: str) -> str:
+        return printable(self.prefix + location[len(self.root) :])
 
 
-def _tree(folder: str, shown: Callable[[str], str], seen: set[tuple[int, int]], links: deque[str]) -> Iterator[Found]:
-    """The files of a folder and its folders, sorted by name, but links, which are put into `links`. No recursion: a
-    hostile tree can be deeper than Python's stack."""
-    waiting: list[os.DirEntry[str] | str] = [folder]
+def _folder(visit: _Visit) -> Iterator[Found]:
+    yield from _tree(visit.root, visit)
+    above = _folders_above(visit.root)
+    while visit.links:
+        yield from _link(visit.links.popleft(), visit, above)
+
+
+def _tree(folder: str, visit: _Visit) -> Iterator[Found]:
+    """The files of a folder and its folders, sorted by name, each once; links are put off. No recursion: a hostile tree
+    can be deeper than Python's stack."""
+    waiting = _entries(folder, visit)
     while waiting:
         entry = waiting.pop()
-        location = entry if isinstance(entry, str) else entry.path
-        try:
-            if isinstance(entry, str) or entry.is_dir(follow_symlinks=False):
-                waiting.extend(_entries(location))
-            elif entry.is_symlink():
-                links.append(location)
-            else:
+        if isinstance(entry, Found):
+            yield entry
+        elif entry.is_symlink():
+            visit.links.append(entry.path)
+        else:
+            try:
                 status = entry.stat(follow_symlinks=False)
-                seen.add(_identity(status))
-                yield _file(shown(location), location, status)
-        except OSError as error:
-            yield _unreadable(shown(location), error)
+            except OSError as error:
+                yield _unreadable(visit.shown(entry.path), error)
+                continue
+            if (identity := _identity(status)) in visit.seen:
+                continue
+            visit.seen.add(identity)
+            if stat.S_ISDIR(status.st_mode):
+                waiting += _entries(entry.path, visit)
+            else:
+                yield _file(visit.shown(entry.path), entry.path, status)
 
 
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    """The entries of a folder, the first by name last."""
-    with os.scandir(folder) as entries:
-        return sorted(entries, key=lambda entry: entry.name, reverse=True)
+def _entries(folder: str, visit: _Visit) -> list[os.DirEntry[str] | Found]:
+    """The entries of a folder, the first by name last; for one that cannot be listed, what to say of it."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name, reverse=True)
+    except OSError as error:
+        return [_unreadable(visit.shown(folder), error)]
 
 
-def _link(
-    location: str,
-    shown: Callable[[str], str],
-    seen: set[tuple[int, int]],
-    links: deque[str],
-    above: frozenset[tuple[int, int]],
-) -> Iterator[Found]:
+def _link(location: str, visit: _Visit, above: frozenset[tuple[int, int]]) -> Iterator[Found]:
     """What a symbolic link leads to, if nothing else has led there before."""
+    shown = visit.shown(location)
     try:
         status = os.stat(location)
     except OSError as error:
-        yield _unreadable(shown(location), error)
+        yield _unreadable(shown, error)
         return
     identity = _identity(status)
-    if identity in seen:
+    if identity in visit.seen:
         return
-    seen.add(identity)
-    if os.path.realpath(location).startswith(_KERNEL_FOLDERS):
-        yield Found(shown(location), location, problem="a link into the kernel's files: not read")
+    visit.seen.add(identity)
+    if os.path.join(os.path.realpath(location), "").startswith(_KERNEL_FOLDERS):
+        yield Found(shown, location, problem="a link into the kernel's files: not read")
     elif identity in above:
-        yield Found(shown(location), location, problem="a link to a folder above: not followed")
+        yield Found(shown, location, problem="a link to a folder above: not followed")
     elif stat.S_ISDIR(status.st_mode):
-        yield from _tree(location, shown, seen, links)
+        yield from _tree(location, visit)
     else:
-        yield _file(shown(location), location, status)
+        yield _file(shown, location, status)
 
 
 def _folders_above(root: str) -> frozenset[tuple[int, int]]:
@@ -162,7 +173,8 @@ def _folders_above(root: str) -> frozenset[tuple[int, int]]:
     folder, above = os.path.realpath(root), set()
     while (parent := os.path.dirname(folder)) != folder:
         folder = parent
-        above.add(_identity(os.stat(folder)))
+        with suppress(PermissionError):  # a link cannot lead there either
+            above.add(_identity(os.stat(folder)))
     return frozenset(above)
 
 
