@@ -1,0 +1,180 @@
+"""What the path of a file hints at: host, instance, container, rank, local rank, attempt, process, Slurm job.
+
+A hint is taken from shapes that are written on purpose, never from any name with a number in it:
+
+- **Host**: a directory (or an archive, `node3.tar.gz!dmesg.txt`) directly in `hosts/` or `nodes/`, whatever its name;
+  else a directory or the stem of a file that, without words for evidence at its ends (`dmesg_`, `-logs`) and without
+  its rank, is `ip-10-0-3-7`, a private IPv4 address, an instance id, or one of a few nouns with a number or one letter
+  (`node3`, `host-a`, `trn1-07`, `queue1-dy-compute1-4`), each with or without a domain. Of directories also `worker-3`
+  and any name in `.internal`, `.local` or the like. So `logs`, `run1`, `node-logs`, `attempt_0`, `trn1` are none.
+- **Rank**: `rank_12`, `rank12`, `trace_rank_5`, flight-recorder dumps `_dump_5`, `trace_5`; `local_rank_3` is the local
+  rank, and a rank within anything else (`tp_rank_1`, `node_rank_0`) is none.
+- **Attempt**: directories `attempt_0`, `restart_1`, `retry_2`; a number directly in one is the local rank (torchrun's
+  `<run>/attempt_0/3/stderr.log`).
+- **Container**: kubelet's `pods/<namespace>_<pod>_<uid>/<container>/0.log` and
+  `<pod>_<namespace>_<container>-<64 hex digits>.log`, and `pods/<pod>/<container>.log`; written `<pod>/<container>`.
+- **Slurm**: `slurm-1234.out`, `slurm-1234_5.out`: the job; the second number is an array index or a task, so no rank.
+
+The innermost part that says something wins.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from neuron_doctor.engine.facts import NOWHERE, Place
+
+_LONGEST_PART = 255
+_HOST_PARENTS = frozenset({"hosts", "nodes"})
+
+_EXTENSION = re.compile(
+    r"\.(?:log|txt|out|err|json|jsonl|ndjson|pkl|pickle|csv|ya?ml|dmesg|tar|tgz|zip|gz|zst|xz|bz2)"
+    r"(?:\.(?:\d{1,3}|log|txt|json|tar|gz|zst|xz|bz2)){0,3}$",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?$")
+
+_EVIDENCE = (
+    r"(?:dmesg|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
+    r"|torch|torchrun|stderr|stdout|err|out|output|logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|job"
+    r"|run|console|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data)"
+)
+_EVIDENCE_BEFORE = re.compile(rf"(?:{_EVIDENCE}[-_.])+", re.IGNORECASE)
+_EVIDENCE_AFTER = re.compile(rf"[-_.]{_EVIDENCE}$", re.IGNORECASE)
+
+_NOUN = r"(?:node|host|compute|server|machine|vm|instance|algo|head|master|cn)"
+_NUMBER = r"(?:\d{1,5}|[-_](?:\d{1,5}|[a-z]))"
+_NUMBERED = (
+    rf"(?:[a-z][a-z\d]{{0,30}}-){{0,3}}(?:{_NOUN}{_NUMBER}|(?:trn|inf)\d[a-z]{{0,2}}-\d{{1,5}})(?:-\d{{1,5}}){{0,4}}"
+)
+_LABELS = r"(?:\.[a-z\d-]{1,63}){0,6}"
+_HOST = (
+    rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}"
+    r"|10(?:\.\d{1,3}){3}|(?:192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}"
+    r"|i-(?:0[\da-f]{3,16}|[\da-f]{8})"
+    rf"|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?"
+)
+_HOST_FILE = re.compile(_HOST, re.IGNORECASE)
+_HOST_DIRECTORY = re.compile(
+    rf"{_HOST}|worker{_NUMBER}|[a-z][a-z\d-]{{0,62}}{_LABELS}\.(?:internal|local|localdomain|lan|pcluster)",
+    re.IGNORECASE,
+)
+
+_INSTANCE = re.compile(r"(?<![0-9a-zA-Z])i-(?:0[0-9a-f]{3,16}|[0-9a-f]{8})(?![0-9a-zA-Z])")
+_RANK = re.compile(
+    r"(?<![a-z])(?:(?P<of>[a-z]{1,20})[-_.]|(?P<glued>local|global))?rank[-_.]?(?P<rank>\d{1,6})(?![\da-z])"
+    r"(?!-\d{1,5}(?!\d))",  # a range of ranks
+    re.IGNORECASE,
+)
+_OTHER_RANKS = frozenset(
+    {"node", "group", "host", "role", "data", "tensor", "pipeline", "model", "expert", "context", "sequence"}
+    | {"dp", "tp", "pp", "ep", "cp", "sp", "mp", "vp"}
+)
+_DUMP = re.compile(r"(?:(?:nccl|fr|flight_recorder|comm_lib|torch)?_?dump|trace)_(?P<rank>\d{1,6})(?:\.(?:json|pkl))?")
+_DUMP_OF_HOST = re.compile(r".{0,100}rank_(?P<host>[A-Za-z][\w.-]{0,200})_(?P<rank>\d{1,6})", re.ASCII)
+_ATTEMPT = re.compile(r"(?:attempt|restart|retry)[-_]?(?P<attempt>\d{1,6})", re.IGNORECASE)
+_TASK = re.compile(r"\d{1,4}", re.ASCII)
+_PID = re.compile(r"(?<![a-z])pid[-_.]?(?P<pid>\d{1,10})(?!\d)", re.IGNORECASE)
+_SLURM = re.compile(r"slurm-(?P<job>\d{1,12})(?:[_.-].{0,100})?\.(?:out|err|log)(?:\..{1,20})?")
+
+_KUBELET_POD = re.compile(r"[a-z\d-]{1,63}_(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32,36}")
+_KUBELET_LINK = re.compile(r"(?P<pod>[a-z\d.-]{1,253})_[a-z\d-]{1,63}_(?P<container>[a-z\d-]{1,63})-[\da-f]{64}\.log")
+
+
+def _bare(name: str) -> str:
+    """Without extensions, date, words for evidence, and rank."""
+    stem = _DATE.sub("", _EXTENSION.sub("", name))
+    stem = _RANK.sub("", stem).strip("-_.")
+    before = _EVIDENCE_BEFORE.match(stem)
+    stem = stem[before.end() :] if before else stem
+    while shorter := _EVIDENCE_AFTER.sub("", stem):
+        if shorter == stem:
+            break
+        stem = shorter
+    return stem
+
+
+def _host(name: str, shape: re.Pattern[str]) -> str | None:
+    bare = _bare(name)
+    return bare if shape.fullmatch(bare) else None
+
+
+def _rank(name: str) -> Place:
+    for match in _RANK.finditer(name):
+        of = (match["of"] or match["glued"] or "").casefold()
+        if of == "local":
+            return Place(local_rank=int(match["rank"]))
+        if of not in _OTHER_RANKS:
+            return Place(rank=int(match["rank"]))
+    return NOWHERE
+
+
+def _instance(name: str) -> str | None:
+    match = _INSTANCE.search(name)
+    return match[0] if match else None
+
+
+def _attempt(name: str) -> int | None:
+    match = _ATTEMPT.fullmatch(name)
+    return int(match["attempt"]) if match else None
+
+
+def _local_rank(parent: str, name: str) -> int | None:
+    """torchrun makes a directory for each worker in that of the attempt."""
+    return int(name) if _ATTEMPT.fullmatch(parent) and _TASK.fullmatch(name) else None
+
+
+def _of_directory(parent: str, name: str) -> Place:
+    named = name if parent in _HOST_PARENTS else None
+    place = Place(
+        attempt=_attempt(name),
+        host=_host(name, _HOST_DIRECTORY) or (_EXTENSION.sub("", name) if named else None),
+        instance_id=_instance(name),
+        local_rank=_local_rank(parent, name),
+    )
+    return place.over(_rank(name))
+
+
+def _dump(name: str) -> Place:
+    dump = _DUMP.fullmatch(name)
+    if dump is not None:
+        return Place(rank=int(dump["rank"]))
+    of_host = _DUMP_OF_HOST.fullmatch(name)
+    if of_host is not None:
+        return Place(rank=int(of_host["rank"]), host=_host(of_host["host"], _HOST_DIRECTORY))
+    return NOWHERE
+
+
+def _of_file(name: str) -> Place:
+    pid, job = _PID.search(name), _SLURM.fullmatch(name)
+    place = Place(
+        job=job["job"] if job else None,
+        host=_host(name, _HOST_FILE),
+        instance_id=_instance(name),
+        pid=int(pid["pid"]) if pid else None,
+    )
+    return _dump(name).over(place).over(_rank(name))
+
+
+def _container(directories: list[str], name: str) -> str | None:
+    link = _KUBELET_LINK.fullmatch(name)
+    if link is not None:
+        return f"{link['pod']}/{link['container']}"
+    if "pods" not in directories[-3:]:
+        return None
+    pod, *rest = [*directories, name][len(directories) - directories[::-1].index("pods") :]
+    kubelet = _KUBELET_POD.fullmatch(pod)
+    container = rest[0] if rest else ""
+    names = [kubelet["pod"] if kubelet else _EXTENSION.sub("", pod), _EXTENSION.sub("", container)]
+    return "/".join(name for name in names if name)
+
+
+def place_of_path(path: str) -> Place:
+    """What `path` hints at, by the rules above; parts are separated by `/`, archive members by `!`."""
+    *directories, name = [part[:_LONGEST_PART] for part in path.replace("!", "/").split("/") if part] or [""]
+    place = _of_file(name)
+    parents = ["", *directories]
+    for parent, directory in zip(parents[::-1][1:], directories[::-1], strict=True):
+        place = place.over(_of_directory(parent, directory))
+    return replace(place, container=_container(directories, name))
