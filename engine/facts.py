@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from operator import attrgetter
 
 #: What a field of a fact may hold. Tuples nest, so that a summary (of a ring buffer, say) stays one immutable fact.
 Scalar = str | int | float | bool | None
@@ -57,14 +58,16 @@ class Place:
 
     def over(self, outer: Place) -> Place:
         """This place, completed from `outer` where it is silent: a line knows better than its file."""
-        missing = {f.name: getattr(outer, f.name) for f in fields(self) if getattr(self, f.name) in (None, ())}
-        return replace(self, **missing)
+        pairs = zip(_VALUES(self), _VALUES(outer), strict=True)
+        return Place(*(theirs if mine is None or mine == () else mine for mine, theirs in pairs))
 
     def known(self) -> dict[str, str | int | tuple[int, ...]]:
         """The fields that are known, in declaration order."""
-        return {f.name: v for f in fields(self) if (v := getattr(self, f.name)) not in (None, ())}
+        return {name: v for name, v in zip(_NAMES, _VALUES(self), strict=True) if v is not None and v != ()}
 
 
+_NAMES = tuple(f.name for f in fields(Place))
+_VALUES = attrgetter(*_NAMES)
 NOWHERE = Place()
 
 
