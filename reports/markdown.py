@@ -45,8 +45,8 @@ def render_markdown(diagnosis: Diagnosis) -> str:
     for number, finding in enumerate(found or worth_a_look(diagnosis), start=1):
         kind = "Root cause" if found else "To look at"
         lines += [f"## {kind} {number}: {prose(finding.title)}", "", *_finding(diagnosis, finding)]
-    if not found:
-        lines += _consequences("## Seen", grouped(diagnosis.findings))
+    seen = ("## Seen as well, and not explained", worth_a_look(diagnosis)) if found else ("## Seen", diagnosis.findings)
+    lines += _consequences(seen[0], grouped(seen[1]))
     lines += [*_not_checked(diagnosis), *_involved(diagnosis), *_sources(diagnosis)]
     rulebook = f"{counted(diagnosis.rulebook_rules, 'rule')}, rulebook {code_span(diagnosis.rulebook_sha256)}"
     return "\n".join([*lines, f"Checked with {rulebook}."]) + "\n"

@@ -45,12 +45,12 @@ def roots(diagnosis: Diagnosis) -> list[Finding]:
 
 
 def worth_a_look(diagnosis: Diagnosis) -> list[Finding]:
-    """Where there is no root: the unexplained, victims where there are only victims, risks without a failure yet."""
-    only_victims = diagnosis.verdict.status is Status.VICTIMS_ONLY
+    """What no root explains: the unexplained, victims where there are only victims, risks without a failure yet."""
+    unexplained, only_victims = set(diagnosis.unexplained), diagnosis.verdict.status is Status.VICTIMS_ONLY
     return [
         finding
         for finding in diagnosis.findings
-        if finding.id in diagnosis.unexplained
+        if finding.id in unexplained
         or (only_victims and finding.role is Role.CASCADE)
         or (finding.role is Role.CONTEXT and finding.severity.rank >= Severity.WARNING.rank)
     ]

@@ -7,14 +7,14 @@ from neuron_doctor.reports.collecting import collected_words, how_to_collect, ne
 from neuron_doctor.reports.lines import BLANK, Line, Style, joined, paragraph
 from neuron_doctor.reports.summary import collected, grouped, lacking, roots, worth_a_look
 from neuron_doctor.reports.text_details import details
-from neuron_doctor.reports.text_finding import group_line, heading, left_out, noted, root_cause
+from neuron_doctor.reports.text_finding import group_block, heading, left_out, noted, root_cause
 from neuron_doctor.reports.wording import counted, status_words
 
 #: Outside these bounds lines are hard to read; a narrower terminal has to fold them itself.
 _NARROWEST, _WIDEST = 40, 120
 
-#: Without `--verbose` so many findings are told in full, and so many groups in one line each.
-_IN_FULL, _GROUPS = 3, 6
+#: Without `--verbose` so many findings are told in full, and so many kinds of missing input.
+_IN_FULL, _NEEDS = 3, 6
 
 _STYLE = {
     Status.ROOT_CAUSE: Style.BAD,
@@ -58,7 +58,10 @@ def _roots(diagnosis: Diagnosis, found: list[Finding], width: int, *, verbose: b
         title = f"Root cause {number} of {len(found)}"
         lines += [BLANK, Line(title, Style.STRONG)] if len(found) > 1 else [BLANK]
         lines += root_cause(diagnosis, root, width, verbose=verbose)
-    return lines + ([BLANK] if len(found) > len(shown) else []) + left_out(len(found) - len(shown), "root cause", width)
+    lines += [BLANK] if len(found) > len(shown) else []
+    lines += left_out(len(found) - len(shown), "root cause", width)
+    other = grouped(worth_a_look(diagnosis))
+    return lines + group_block("seen as well, and not explained by it", other, width, verbose=verbose)
 
 
 def _seen(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
@@ -67,10 +70,7 @@ def _seen(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
     lines = [line for finding in focus for line in noted(finding, width, verbose=verbose)]
     told = {finding.id for finding in focus}
     rest = grouped(finding for finding in diagnosis.findings if finding.id not in told)
-    lines += heading("what else was seen" if focus else "what was seen", width) if rest else []
-    shown = rest if verbose else rest[:_GROUPS]
-    lines += [line for group in shown for line in group_line(group, width)]
-    lines += left_out(len(rest) - len(shown), "kind", width)
+    lines += group_block("what else was seen" if focus else "what was seen", rest, width, verbose=verbose)
     lines += heading("what was collected", width) if diagnosis.sources else []
     for kind in collected(diagnosis.sources):
         lines += paragraph(collected_words(kind), width, "    ", "      ")
@@ -84,7 +84,7 @@ def _not_checked(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Lin
     lines = heading("not checked, because it was not collected", width) if needs or diagnosis.missing else []
     for what in diagnosis.missing:
         lines += paragraph(what, width, "    - ")
-    shown = needs if verbose else needs[: _IN_FULL if brief else _GROUPS]
+    shown = needs if verbose else needs[: _IN_FULL if brief else _NEEDS]
     for need, rules in shown:
         lines += paragraph(f"{need_words(need)}: {counted(rules, 'rule')} could not be checked", width, "    - ")
         how = "" if brief else how_to_collect(need)

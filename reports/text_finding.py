@@ -82,22 +82,19 @@ def _actions(actions: Sequence[Action], width: int) -> list[Line]:
 
 
 def _effects(effects: Sequence[Group], width: int, *, verbose: bool) -> list[Line]:
-    if not effects:
-        return []
     total = sum(group.count for group in effects)
-    lines = heading(f"it explains {counted(total, 'other record')}", width)
-    shown = effects if verbose else effects[:_GROUPS]
+    return group_block(f"it explains {counted(total, 'other record')}", effects, width, verbose=verbose)
+
+
+def group_block(title: str, groups: Sequence[Group], width: int, *, verbose: bool) -> list[Line]:
+    """Findings by rule under a heading, each with how many records, what, and over which ranks and hosts."""
+    shown = groups if verbose else groups[:_GROUPS]
+    lines = heading(title, width) if groups else []
     for group in shown:
-        lines += group_line(group, width)
-    return lines + left_out(len(effects) - len(shown), "kind", width)
-
-
-def group_line(group: Group, width: int) -> list[Line]:
-    """Findings of one rule: how many, what, and over which ranks and hosts."""
-    spread = spread_words(group.hosts, group.ranks)
-    return paragraph(
-        f"{group.title} [{group.cause}]" + (f": {spread}" if spread else ""), width, f"    {group.count:>6,} x "
-    )
+        spread = spread_words(group.hosts, group.ranks)
+        text = f"{group.title} [{group.cause}]" + (f": {spread}" if spread else "")
+        lines += paragraph(text, width, f"    {group.count:>6,} x ")
+    return lines + left_out(len(groups) - len(shown), "kind", width)
 
 
 def left_out(number: int, noun: str, width: int) -> list[Line]:

@@ -66,6 +66,13 @@ def test_silence_says_what_was_not_checked(samples: ModuleType) -> None:
     assert "- kernel log (dmesg): 23 rules; get it: `sudo dmesg > HOST/dmesg.txt`" in markdown
 
 
+def test_what_no_root_explains_is_told_too(samples: ModuleType) -> None:
+    root, other = samples.finding("oom", "host-oom", Role.ROOT), samples.finding("x", "process-crash", Role.CASCADE)
+    found = samples.diagnosis(Status.ROOT_CAUSE, "h", (root, other), unexplained=(other.id,))
+    table = render_markdown(found).split("## Seen as well, and not explained")[1]
+    assert "| 1 | Title of x | `process-crash` | cascade |" in table
+
+
 def test_a_partial_diagnosis_says_so(samples: ModuleType) -> None:
     assert "**Partial:**" in render_markdown(samples.hostile("x"))
 

@@ -100,6 +100,17 @@ def test_a_root_tells_only_its_own_consequences(samples: ModuleType) -> None:
     assert shown(samples.two_roots()).count("it explains 3 other records") == 2
 
 
+def test_what_no_root_explains_is_told_after_the_roots(samples: ModuleType) -> None:
+    root = samples.finding("oom", "host-oom", Role.ROOT)
+    risk = samples.finding("ecc", "hw-ecc-corrected-rising", Role.CONTEXT, severity=Severity.WARNING)
+    other = samples.finding("crash", "process-crash", Role.CASCADE)
+    found = samples.diagnosis(Status.ROOT_CAUSE, "h", (root, risk, other), unexplained=(other.id,))
+    first = shown(found).split("-" * 80)[0]
+    assert "seen as well, and not explained by it\n" in first
+    assert "1 x Title of crash" in first
+    assert "1 x Title of ecc" in first
+
+
 def test_many_roots_are_told_in_full_only_when_verbose(samples: ModuleType) -> None:
     roots = tuple(samples.finding(f"rule-{n}", "host-oom", Role.ROOT) for n in range(20))
     diagnosis = samples.diagnosis(Status.ROOT_CAUSE, "twenty hosts out of memory", roots)
