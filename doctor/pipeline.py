@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+import neuron_doctor.engine
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.catalogue import collectors_for
 from neuron_doctor.collectors.discover import discover
@@ -36,16 +37,14 @@ class Request:
 
 
 def builtin_pack() -> Path:
-    """The directory of the built-in rules, in a checkout and in a wheel."""
-    from neuron_doctor import rules  # noqa: PLC0415 - a package of data, which has no file of its own
-
-    return Path(next(iter(rules.__path__)))
+    """The directory of the built-in rules. It has no Python file, so it is found beside the engine: in a checkout and in
+    a wheel alike."""
+    return Path(neuron_doctor.engine.__file__).resolve().parent.parent / "rules"
 
 
 def rulebook_for(request: Request) -> Rulebook:
     """The rules of the request. Raises RulebookError."""
-    builtin = (builtin_pack(),) if request.builtin_rules else (_taxonomy(),)
-    return load_rulebook([*builtin, *request.packs])
+    return load_rulebook([builtin_pack(), *request.packs], only_terms=() if request.builtin_rules else (builtin_pack(),))
 
 
 def diagnose_paths(request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None) -> Diagnosis:

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from lark import Lark, Token, Transformer, Tree
-from lark.exceptions import UnexpectedInput
+from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 if TYPE_CHECKING:
     from neuron_doctor.engine.facts import Fact, Value
@@ -133,8 +133,8 @@ def parse_query(text: str) -> RecordQuery:
     try:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
-        column = getattr(error, "column", 1)
-        raise BadExpression(f"cannot read {text!r}", column if column > 0 else len(text) + 1) from error
+        at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+        raise BadExpression(f"cannot read {text!r}", len(text) + 1 if at_end else max(error.column, 1)) from error
     built: Tree[object] = _Builder().transform(tree)  # type: ignore[assignment]
     name, *where = built.children
     return RecordQuery(str(name), where[0] if where else None, text)  # type: ignore[arg-type]

@@ -158,17 +158,23 @@ _ALL = (
     ),
     _kind(
         "counter",
-        "a monotonic counter over a stream or between samples: first and last value and the sum of its increases",
+        "a counter over a stream or between samples: first and last value and the sum of its increases (of a count per "
+        "period: of its values). The instant is that of the first increase, `until_ns` that of the last one; so many of "
+        "the last samples `held` the last value; `tag` is NEURON_PROCESS_TAG",
         "neuron-monitor sysfs",
         name="str",
         first="int",
         last="int",
         increase="int",
         samples="int",
+        held="int",
+        until_ns="int",
+        tag="str",
     ),
     _kind(
         "level",
-        "a level over a stream: last, smallest and largest value, and the limit it is compared with (same unit, 0 if none)",
+        "a level over a stream: last, smallest and largest value, and the limit it is compared with (same unit, 0 if none). "
+        "The instant is that since which so many samples `held` the last value",
         "neuron-monitor sysfs",
         name="str",
         first="float",
@@ -177,6 +183,9 @@ _ALL = (
         max="float",
         limit="float",
         samples="int",
+        held="int",
+        tag="str",
+        physical_core="int",
     ),
     _kind(
         "monitor-error",
@@ -219,6 +228,7 @@ _ALL = (
         "a file of a directory of dumped input tensors; the directory is complete when one of its files says so",
         "input-dump",
         directory="str",
+        file="str",
         complete="bool",
         files="int",
         handle="int",
@@ -258,6 +268,7 @@ _ALL = (
         expected_neuron="int",
         expected_efa="int",
         cores="int",
+        lnc="int",
     ),
     _kind(
         "module",

@@ -110,11 +110,12 @@ class _Loader:
         self.errors.append(RuleError(location, message, hint))
 
 
-def load_rulebook(packs: Sequence[Path]) -> Rulebook:
+def load_rulebook(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> Rulebook:
     """Read every `*.yaml` below each pack directory. A pack may bring `causes.yaml`, `terms.yaml`, files with a top-level
-    `patterns`, and rule files. Raises RulebookError with all errors of all files."""
+    `patterns`, and rule files; of the packs in `only_terms`, the rules are left out. Raises RulebookError with all errors
+    of all files."""
     loader = _Loader()
-    documents = [doc for pack in packs for doc in _documents(pack, loader)]
+    documents = [d for pack in packs for d in _documents(pack, loader) if pack not in only_terms or not _is_rule(d)]
     for document in documents:
         _sort_in(loader, document)
     rules = [rule for doc, source in loader.rules.values() if (rule := _link(loader, doc, source))]
@@ -142,6 +143,10 @@ def _documents(pack: Path, loader: _Loader) -> Iterable[Document]:
         else:
             loader.digest.append(raw)
             yield document
+
+
+def _is_rule(document: Document) -> bool:
+    return isinstance(document.data, dict) and "id" in document.data
 
 
 def _sort_in(loader: _Loader, document: Document) -> None:
@@ -181,12 +186,19 @@ def _take_patterns(loader: _Loader, docs: Mapping[str, PatternDoc], document: Do
         pattern = Pattern(name, doc.regex, doc.channel, doc.fields, doc.emits, doc.values, doc.anchor)
         if doc.emits not in KINDS:
             loader.complain(where, f"there is no kind of fact {doc.emits!r}", _near(doc.emits, KINDS))
-        for expression in filter(None, (doc.regex, doc.anchor)):
-            try:
-                re.compile(expression)
-            except re.error as error:
-                loader.complain(document.at("patterns", name, "regex"), f"not a regular expression: {error}")
+        if fault := _regex_fault(doc):
+            loader.complain(document.at("patterns", name, "regex"), fault)
+            continue
         loader.patterns[name] = (pattern, where)
+
+
+def _regex_fault(doc: PatternDoc) -> str:
+    try:
+        for expression in filter(None, (doc.regex, doc.anchor)):
+            re.compile(expression)
+    except re.error as error:
+        return f"not a regular expression: {error}"
+    return ""
 
 
 def _convert(loader: _Loader, document: Document, shape: type[T]) -> T | None:

@@ -1,0 +1,143 @@
+"""What one rank's flight recorder says, in the shape in which it travels inside an `fr-rank` fact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from neuron_doctor.engine.facts import Fact, Value
+
+#: The kinds of an operation.
+COLLECTIVE, SEND, RECEIVE = "collective", "send", "recv"
+
+
+class Operation(NamedTuple):
+    """One recorded operation.
+
+    `record`: its place in the order in which the rank issued operations. `sequence`: the number that the recorder gave
+    it in its group. `index`: how many collectives of the group stand before it in the dump (-1 for point-to-point).
+    `inputs`, `outputs`: elements, -1 where not recorded. `wait_us`: from issue to completion, -1 where unknown.
+    `source`, `target`: the two ends as recorded, -1 where not said. `batch`: the record of the operation that closes the
+    batch that it belongs to, else -1.
+    """
+
+    record: int
+    kind: str
+    name: str
+    sequence: int
+    index: int
+    state: str
+    inputs: int
+    outputs: int
+    dtype: str
+    created_ns: int
+    wait_us: int
+    source: int = -1
+    target: int = -1
+    batch: int = -1
+    frames: tuple[str, ...] = ()
+
+
+class Pair(NamedTuple):
+    """How many sends or receives (`kind`) between two ends the dump holds."""
+
+    kind: str
+    source: int
+    target: int
+    count: int
+
+
+class GroupRecord(NamedTuple):
+    """One process group on one rank.
+
+    `members` is as `ranks_text` writes it, "" where unknown. `enqueued`, `started`, `completed`: the group's status, in
+    whatever unit the recorder counts, None where it has none. `completions`: whether the recorder learns of completions
+    in this group at all; `starts`: of starts. `count`: collectives in the dump, `contiguous` when their numbers have no
+    gap. `batched`: point-to-point batches, which use up numbers, were seen; `point_to_point`: any such operation ever
+    was. `recent`: the last collectives that completed; `pending`: those after them; `transfers`, `pending_transfers`:
+    the same for point-to-point operations.
+    """
+
+    name: str
+    desc: str
+    pg_id: int
+    members: str
+    enqueued: int | None
+    started: int | None
+    completed: int | None
+    completions: bool
+    starts: bool
+    count: int
+    contiguous: bool
+    batched: bool
+    point_to_point: bool
+    recent: tuple[Operation, ...]
+    pending: tuple[Operation, ...]
+    transfers: tuple[Operation, ...]
+    pending_transfers: tuple[Operation, ...]
+    pairs: tuple[Pair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankRecord:
+    """One dump: its rank, its groups, the fact that it came in. `whole`: the ring has lost no entry yet."""
+
+    rank: int
+    fact: Fact
+    groups: tuple[GroupRecord, ...]
+    entries: int
+    whole: bool
+    last_ns: int
+
+
+def rank_record(fact: Fact, rank: int) -> RankRecord:
+    """The dump that an `fr-rank` fact holds; its groups may have become plain sequences on the way (through JSON)."""
+    data = fact.data
+    return RankRecord(
+        rank=rank,
+        fact=fact,
+        groups=tuple(_group(group) for group in _rows(data["groups"])),
+        entries=int(str(data["entries"])),
+        whole=bool(data["whole"]),
+        last_ns=int(str(data["last_ns"])),
+    )
+
+
+def ranks_text(ranks: Iterable[int]) -> str:
+    """Global ranks, in their order, as text: `0-3,8,12-15`. World-sized groups of large jobs stay small this way."""
+    runs: list[list[int]] = []
+    for rank in dict.fromkeys(ranks):
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+@lru_cache(maxsize=4096)
+def ranks_of(text: str) -> tuple[int, ...]:
+    """The ranks that `ranks_text` wrote."""
+    ranks: list[int] = []
+    for run in text.split(",") if text else ():
+        first, _, last = run.partition("-")
+        ranks.extend(range(int(first), int(last or first) + 1))
+    return tuple(ranks)
+
+
+def _rows(value: Value) -> Sequence[Value]:
+    return value if isinstance(value, tuple | list) else ()
+
+
+def _group(value: Value) -> GroupRecord:
+    if isinstance(value, GroupRecord):
+        return value
+    *head, recent, pending, transfers, pending_transfers, pairs = _rows(value)
+    operations = [tuple(map(_operation, _rows(rows))) for rows in (recent, pending, transfers, pending_transfers)]
+    return GroupRecord(*head, *operations, tuple(Pair(*_rows(pair)) for pair in _rows(pairs)))  # type: ignore[arg-type]
+
+
+def _operation(value: Value) -> Operation:
+    *head, frames = _rows(value)
+    return Operation(*head, tuple(str(frame) for frame in _rows(frames)))  # type: ignore[arg-type]

@@ -1,0 +1,162 @@
+"""Roles, edges and the smallest set of roots, on small rulebooks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from builders import hit, pack, progress, rule, source
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neuron_doctor.engine.diagnosis import diagnose
+from neuron_doctor.engine.facts import Collection, Fact, Source
+from neuron_doctor.engine.rulebook import Rulebook
+from neuron_doctor.engine.verdict import Diagnosis, Role, Status
+
+EXPLAINS = """
+explains:
+  - {causes: [stuck], relation: job, within: 1h, edge: timed-out-waiting-for}
+  - {causes: [bug], relation: same-process, within: 1h}
+"""
+
+
+def book(folder: Path) -> Rulebook:
+    return pack(
+        folder,
+        rule("device-broke", "record: broke", cause="broken-device", at="device", patterns=("broke",), more=f"survivable: false\n{EXPLAINS}"),
+        rule("waits", "record: waiting", cause="stuck", patterns=("waiting",)),
+        rule("raised", "record: raising", cause="bug", at="rank", patterns=("raising",)),
+        rule("chatter", "record: chat", cause="noise", patterns=("chat",)),
+    )
+
+
+def run(rulebook: Rulebook, *facts: Fact, sources: tuple[Source, ...] = ()) -> Diagnosis:
+    return diagnose(rulebook, Collection(sources or (source("s"),), facts))
+
+
+def roles(diagnosis: Diagnosis) -> dict[str, Role]:
+    return {finding.rule: finding.role for finding in diagnosis.findings}
+
+
+def test_local_evidence_explains_the_ranks_that_wait(tmp_path: Path) -> None:
+    waiting = [hit("waiting", host=f"h{r % 4}", rank=r, pid=100 + r, offset=r) for r in range(64)]
+    found = run(book(tmp_path), hit("broke", host="h1", device=3), *waiting)
+    assert roles(found) == {"device-broke": Role.ROOT, "waits": Role.CASCADE}
+    assert found.verdict.status is Status.ROOT_CAUSE
+    [cascade] = [f for f in found.findings if f.role is Role.CASCADE]
+    assert cascade.place.ranks == tuple(range(64))
+    assert cascade.hosts == ("h0", "h1", "h2", "h3")
+    assert found.findings[0].explains == (cascade.id,)
+    assert found.edges[0].type == "timed-out-waiting-for"
+
+
+def test_victims_alone_are_no_root(tmp_path: Path) -> None:
+    found = run(book(tmp_path), hit("waiting", host="a", pid=1), hit("waiting", host="b", pid=2, offset=1))
+    assert found.root_causes == ()
+    assert found.verdict.status is Status.VICTIMS_ONLY
+    assert found.unexplained
+
+
+def test_an_exception_of_the_same_process_is_a_consequence_of_its_device(tmp_path: Path) -> None:
+    found = run(book(tmp_path), hit("broke", host="a", pid=7, device=3), hit("raising", host="a", pid=7, rank=2, offset=9))
+    assert roles(found)["raised"] is Role.CASCADE
+
+
+def test_an_exception_of_another_process_is_a_root_of_its_own(tmp_path: Path) -> None:
+    facts = (hit("broke", host="a", pid=7, rank=1, device=3), hit("raising", host="b", pid=8, rank=9, offset=9))
+    assert len(run(book(tmp_path), *facts).root_causes) == 2
+
+
+def test_two_broken_devices_are_two_roots(tmp_path: Path) -> None:
+    found = run(book(tmp_path), hit("broke", host="a", device=3), hit("broke", host="a", device=5, offset=4))
+    assert len(found.root_causes) == 2
+
+
+def test_a_cause_long_after_its_effect_explains_nothing(tmp_path: Path) -> None:
+    late = run(book(tmp_path), hit("waiting", host="a", at=0), hit("broke", host="a", device=1, at=3600, offset=1))
+    assert roles(late)["waits"] is Role.CASCADE
+    assert late.unexplained
+    assert not late.edges
+
+
+def test_clocks_of_two_hosts_deny_nothing(tmp_path: Path) -> None:
+    found = run(book(tmp_path), hit("waiting", host="b", at=0), hit("broke", host="a", device=1, at=3600, offset=1))
+    assert found.edges
+    assert not found.unexplained
+
+
+def test_an_error_that_the_rank_outlived_is_survived(tmp_path: Path) -> None:
+    one = source("s", rank=2)
+    found = run(book(tmp_path), hit("raising", rank=2, offset=5), progress(rank=2, offset=9), sources=(one,))
+    assert roles(found) == {"raised": Role.SURVIVED}
+    assert found.verdict.status is Status.HEALTHY
+
+
+def test_a_broken_device_is_not_outlived(tmp_path: Path) -> None:
+    one = source("s", rank=2)
+    found = run(book(tmp_path), hit("broke", rank=2, device=1, offset=5), progress(rank=2, offset=9), sources=(one,))
+    assert roles(found) == {"device-broke": Role.ROOT}
+
+
+def test_progress_of_another_rank_proves_nothing(tmp_path: Path) -> None:
+    found = run(book(tmp_path), hit("raising", rank=2, offset=5, at=0), progress(rank=3, offset=9, at=500))
+    assert roles(found) == {"raised": Role.ROOT}
+
+
+def test_noise_is_benign_and_nothing_is_healthy(tmp_path: Path) -> None:
+    rulebook = book(tmp_path)
+    assert run(rulebook, hit("chat")).verdict.status is Status.BENIGN
+    assert run(rulebook).verdict.status is Status.HEALTHY
+
+
+def test_a_specific_rule_takes_the_place_of_a_general_one(tmp_path: Path) -> None:
+    rulebook = pack(
+        tmp_path,
+        rule("special", "record: p", cause="broken-device", patterns=("p",), more="supersedes: [general]"),
+        rule("general", "record: q", patterns=("q",)),
+    )
+    assert set(roles(run(rulebook, hit("p", pid=1), hit("q", pid=1, offset=1)))) == {"special"}
+    assert set(roles(run(rulebook, hit("p", pid=1, host="a"), hit("q", pid=2, host="b", offset=1)))) == {"special", "general"}
+
+
+FACTS = st.lists(
+    st.builds(
+        hit,
+        st.sampled_from(["broke", "waiting", "raising", "chat"]),
+        at=st.one_of(st.none(), st.integers(0, 5000)),
+        offset=st.integers(0, 10_000),
+        host=st.sampled_from(["a", "b", None]),
+        rank=st.sampled_from([0, 1, None]),
+        pid=st.sampled_from([7, 8, None]),
+        device=st.sampled_from([0, 1, None]),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(FACTS, st.randoms())
+def test_the_order_of_facts_changes_nothing(tmp_path_factory: object, facts: list[Fact], random: object) -> None:
+    rulebook = book(tmp_path_factory.mktemp("pack"))  # type: ignore[attr-defined]
+    shuffled = list(facts)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert run(rulebook, *facts) == run(rulebook, *shuffled)
+
+
+@settings(max_examples=150, deadline=None)
+@given(FACTS)
+def test_edges_between_findings_make_no_circle_and_no_root_has_a_cause(tmp_path_factory: object, facts: list[Fact]) -> None:
+    found = run(book(tmp_path_factory.mktemp("pack")), *facts)  # type: ignore[attr-defined]
+    causes: dict[str, set[str]] = {}
+    for edge in found.edges:
+        causes.setdefault(edge.source, set()).add(edge.target)
+    for root in found.root_causes:
+        assert root not in causes
+    for start in causes:
+        seen, stack = set(), list(causes[start])
+        while stack:
+            node = stack.pop()
+            assert node != start
+            if node not in seen:
+                seen.add(node)
+                stack.extend(causes.get(node, ()))

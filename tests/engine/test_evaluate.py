@@ -1,0 +1,144 @@
+"""What each condition means."""
+
+from __future__ import annotations
+
+import pytest
+from builders import hit, source
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_doctor.engine import conditions as cond
+from neuron_doctor.engine.evaluate import Scene, evaluate
+from neuron_doctor.engine.expressions import parse_query
+from neuron_doctor.engine.facts import Fact, Gap, Instant, Clock, Source
+
+S = 1_000_000_000
+
+
+def scene(*facts: Fact, sources: tuple[Source, ...] = (), **known: list[int | str]) -> Scene:
+    by_name: dict[str, list[Fact]] = {}
+    for fact in facts:
+        by_name.setdefault(fact.name, []).append(fact)
+    return Scene(by_name, {s.id: s for s in sources}, known)
+
+
+def record(name: str) -> cond.Record:
+    return cond.Record(parse_query(name))
+
+
+A, B, C = record("a"), record("b"), record("c")
+
+
+@pytest.mark.parametrize(
+    ("op", "n", "names", "expected"),
+    [
+        ("all", 0, "ab", True),
+        ("all", 0, "a", False),
+        ("any", 0, "b", True),
+        ("any", 0, "", False),
+        ("none", 0, "", True),
+        ("none", 0, "a", False),
+        ("at-least", 2, "ab", True),
+        ("at-least", 2, "b", False),
+    ],
+)
+def test_combinations(op: str, n: int, names: str, expected: bool) -> None:
+    proof = evaluate(cond.Combination(op, (A, B), n), scene(*(hit(name) for name in names)))
+    assert proof.held is expected
+
+
+def test_a_proof_holds_the_facts_that_answer() -> None:
+    fact = hit("a", device=3)
+    assert evaluate(cond.Record(parse_query("a where device == 3")), scene(fact, hit("a", device=4))).facts == (fact,)
+
+
+@pytest.mark.parametrize(("times", "within", "expected"), [((0, 5, 10), 10, True), ((0, 5, 11), 10, False), ((0, 5, 11), None, True)])
+def test_a_count_is_over_a_window_with_both_ends(times: tuple[int, ...], within: int | None, expected: bool) -> None:
+    facts = [hit("a", at=t, offset=t) for t in times]
+    condition = cond.Count(parse_query("a"), 3, within * S if within else None)
+    assert evaluate(condition, scene(*facts)).held is expected
+
+
+def test_a_count_takes_in_the_records_that_a_storm_folded() -> None:
+    assert evaluate(cond.Count(parse_query("a"), 10), scene(hit("a"), hit("a", offset=9, repeats=8))).held
+
+
+def test_a_distinct_count_counts_values() -> None:
+    condition = cond.Count(parse_query("a"), 2, None, "rank")
+    assert not evaluate(condition, scene(hit("a", rank=1), hit("a", rank=1, offset=2))).held
+    assert evaluate(condition, scene(hit("a", rank=1), hit("a", rank=2, offset=2))).held
+
+
+def test_a_window_never_joins_two_hosts_clocks() -> None:
+    condition = cond.Count(parse_query("a"), 2, 10 * S)
+    assert not evaluate(condition, scene(hit("a", at=0, host="x"), hit("a", at=1, host="y"))).held
+
+
+@pytest.mark.parametrize(("b", "c", "expected"), [(1, 2, True), (2, 1, False), (5, 11, False), (5, 10, True)])
+def test_a_sequence_is_ordered_and_bounded(b: int, c: int, expected: bool) -> None:
+    condition = cond.Sequence((parse_query("a"), parse_query("b"), parse_query("c")), 10 * S)
+    facts = [hit("a", at=0), hit("b", at=b, offset=b), hit("c", at=c, offset=c)]
+    assert evaluate(condition, scene(*facts)).held is expected
+
+
+def test_a_sequence_without_times_follows_one_source() -> None:
+    condition = cond.Sequence((parse_query("a"), parse_query("b")), S)
+    assert evaluate(condition, scene(hit("a", offset=1), hit("b", offset=2))).held
+    assert not evaluate(condition, scene(hit("a", offset=2), hit("b", offset=1))).held
+    assert not evaluate(condition, scene(hit("a", offset=1), hit("b", offset=2, source="other"))).held
+
+
+ABSENT = cond.Absent(parse_query("b"), parse_query("a"), 10 * S)
+
+
+def test_absence_holds_only_over_a_covered_interval() -> None:
+    covered = source("s", first=0, last=20)
+    short = source("s", first=0, last=5)
+    assert evaluate(ABSENT, scene(hit("a", at=1), sources=(covered,))).held is True
+    assert evaluate(ABSENT, scene(hit("a", at=1), sources=(short,))).held is None
+    assert evaluate(ABSENT, scene(hit("a", at=1))).held is None
+    assert evaluate(ABSENT, scene(hit("a", at=1), hit("b", at=4), sources=(covered,))).held is False
+    assert evaluate(ABSENT, scene(sources=(covered,))).held is False
+
+
+def test_a_gap_in_the_log_makes_absence_unknown() -> None:
+    def at(seconds: int) -> Instant:
+        return Instant(seconds * S, Clock.HOST_LOCAL)
+
+    gappy = Source("s", "s", "log", first=at(0), last=at(20), gaps=(Gap(at(3), at(8)),))
+    assert evaluate(ABSENT, scene(hit("a", at=1), sources=(gappy,))).held is None
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "have", "known", "singled"),
+    [
+        ("all", [0, 1], 2, (0, 1)),
+        ("all", [0], 2, None),
+        ("any", [1], 4, (1,)),
+        ("none", [], 3, (0, 1, 2)),
+        ("odd-one-out", [0, 1, 2], 4, (3,)),
+        ("odd-one-out", [3], 4, (3,)),
+        ("odd-one-out", [0, 1], 4, None),
+        ("all-but-few", [0, 1, 2, 4, 5, 6, 7], 8, (3,)),
+        ("all-but-few", [0, 1], 8, None),
+        ("all-but-few", [0], 2, None),
+    ],
+)
+def test_quantifiers_over_ranks(quantifier: str, have: list[int], known: int, singled: tuple[int, ...] | None) -> None:
+    condition = cond.Over("rank", quantifier, parse_query("a"))
+    proof = evaluate(condition, scene(*(hit("a", rank=r, offset=r) for r in have), rank=list(range(known))))
+    assert proof.held is (singled is not None)
+    assert proof.subjects == (singled or ())
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 30)), max_size=12), st.randoms())
+def test_the_order_in_which_facts_come_changes_nothing(items: list[tuple[str, int]], random: object) -> None:
+    facts = [hit(name, at=t, offset=i) for i, (name, t) in enumerate(items)]
+    shuffled = list(facts)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    for condition in (
+        cond.Sequence((parse_query("a"), parse_query("b")), 5 * S),
+        cond.Count(parse_query("a"), 2, 5 * S),
+        cond.Combination("at-least", (A, B, C), 2),
+    ):
+        assert evaluate(condition, scene(*facts)).held is evaluate(condition, scene(*shuffled)).held

@@ -1,0 +1,81 @@
+"""Both pattern engines find every line that a pattern matches; the confirmed facts are then the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neuron_doctor.engine.matcher import build_matcher, loosened, required_literal
+from neuron_doctor.engine.patterns import Pattern
+from neuron_doctor.engine.rulebook import load_rulebook
+
+PACK = load_rulebook([Path(__file__).parents[2] / "rules"])
+PATTERNS = PACK.patterns.patterns
+ENGINES = [pytest.param(True, id="pure"), pytest.param(False, id="vectorscan")]
+
+
+def lines_found(patterns: tuple[Pattern, ...], block: bytes, *, pure: bool) -> set[tuple[int, int]]:
+    """(number of the line, index of the pattern) for all candidates."""
+    found = build_matcher(patterns, pure=pure).find(block)
+    return {(block.count(b"\n", 0, max(end - 1, 0)), index) for end, index in found}
+
+
+@pytest.mark.parametrize("pure", ENGINES)
+def test_every_pattern_on_a_line_is_reported(pure: bool) -> None:
+    patterns = (Pattern("a", r"^foo (?P<n>\d+)"), Pattern("b", r"(?i)BAR"), Pattern("c", r"one|two"))
+    block = b"prefix foo 12\nbar one foo 3\nnothing\ntwo\n"
+    assert lines_found(patterns, block, pure=pure) >= {(0, 0), (1, 0), (1, 1), (1, 2), (3, 2)}
+
+
+@pytest.mark.parametrize("pure", ENGINES)
+def test_no_pattern_finds_nothing(pure: bool) -> None:
+    assert build_matcher((), pure=pure).find(b"anything\n") == []
+
+
+@pytest.mark.parametrize(
+    ("regex", "literal"),
+    [
+        (r"Uncorrectable HBM memory error", b"Uncorrectable HBM memory error"),
+        (r"a\[b+c?defg(?P<x>\d+)", b"defg"),
+        (r"foo|bar", b""),
+        (r"(?i)abcd", b""),
+        (r"\(FATAL\) x{0,2}yzzy", b"(FATAL) "),
+        (r"[^]x]abc(de)?", b"abc"),
+        (r"err(?:or)? code", b" code"),
+        (r"\d+ rings", b" rings"),
+    ],
+)
+def test_the_required_literal_is_the_longest_sure_run(regex: str, literal: bytes) -> None:
+    assert required_literal(regex) == literal
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: p.id)
+def test_the_required_literal_stands_in_every_match(pattern: Pattern) -> None:
+    literal = required_literal(loosened(pattern.search))
+
+    @settings(max_examples=8, deadline=None, database=None)
+    @given(st.from_regex(re.compile(pattern.search, re.ASCII)))
+    def check(text: str) -> None:
+        assert literal in text.encode()
+
+    check()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: p.id)
+def test_lines_made_from_a_pattern_are_candidates_in_both_engines(pattern: Pattern) -> None:
+    engines = [build_matcher([pattern], pure=pure) for pure in (True, False)]
+
+    @settings(max_examples=60, deadline=None, database=None)
+    @given(st.from_regex(re.compile(pattern.search, re.ASCII)))
+    def check(text: str) -> None:
+        if "\n" in text:
+            return
+        for engine in engines:
+            assert engine.find(b"x " + text.encode() + b"\n")
+
+    check()
