@@ -7,6 +7,7 @@ Export Formats" (`MESSAGE` is a string, or an array of bytes where it is not pri
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,6 +15,8 @@ from neuron_doctor.collectors.timestamps import read_iso, read_microseconds
 from neuron_doctor.engine.facts import Instant
 
 _BYTES = range(256)
+_PID = re.compile(r"\d{1,10}", re.ASCII)
+_PRIORITY = re.compile(r"[0-7]")
 _PARTIAL_UNLESS = "\n"  # Docker cuts at 16 KiB; the last piece alone ends with a newline
 
 
@@ -55,6 +58,10 @@ def _string(entry: dict[str, object], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def _matching(shape: re.Pattern[str], text: str) -> str:
+    return text if shape.fullmatch(text) else ""
+
+
 def _docker(entry: dict[str, object]) -> Envelope:
     log = _string(entry, "log")
     return Envelope(
@@ -78,8 +85,8 @@ def _journal(entry: dict[str, object]) -> Envelope:
     known = {
         "host": _string(entry, "_HOSTNAME"),
         "container": _string(entry, "CONTAINER_NAME"),
-        "pid": "" if kernel else _string(entry, "_PID"),
-        "level": _string(entry, "PRIORITY"),
+        "pid": "" if kernel else _matching(_PID, _string(entry, "_PID")),
+        "level": _matching(_PRIORITY, _string(entry, "PRIORITY")),
     }
     return Envelope(
         message=_message(entry.get("MESSAGE")),

@@ -29,6 +29,7 @@ from neuron_doctor.engine.facts import Clock, Instant, Place
 _MAX_PREFIXES = 16
 _MAX_RECORDS = 64
 _MAX_ENVELOPES = 3
+_SHORTEST_HEADER = 8  # of an overwritten part of a line that is worth keeping
 
 #: Terminal sequences (ECMA-48 CSI, OSC, two-character escapes); rsyslog writes ESC as `#033`.
 _ANSI = re.compile(r"(?:\x1b|#033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
@@ -222,7 +223,7 @@ def _visible(raw: str) -> list[str]:
     if "\r" not in text:
         return [text]
     *hidden, last = [part for part in text.split("\r") if part] or [""]
-    return [*(part for part in hidden if _starts(part)), last]
+    return [*(part for part in hidden if len(part) >= _SHORTEST_HEADER and _starts(part)), last]
 
 
 def _inside(envelope: Envelope, outer: _Peeled) -> _Peeled:

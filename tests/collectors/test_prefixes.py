@@ -1,0 +1,535 @@
+"""Peeling: the message is given back, the innermost time wins, nobody's rank is guessed, nothing raises."""
+
+import json
+import string
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_doctor.collectors.prefixes import Channel, Line, Record, has_header, peel
+from neuron_doctor.collectors.timestamps import read_iso
+from neuron_doctor.engine.facts import Clock, Instant
+
+RUNTIME = "2024-Jun-26 00:32:47.943821 30294:32381 ERROR  TDRV:exec_wait     nd0:nc1:h_model.id1001: out of bound"
+RUNTIME_TIME = Instant(1719361967_943821_000, Clock.HOST_LOCAL, 1000)
+
+
+def only(raw: str) -> Record:
+    (record,) = peel(raw).records
+    return record
+
+
+def message(line: Line, index: int = 0) -> str:
+    return line.text[line.records[index].start : line.records[index].end]
+
+
+def said(raw: str) -> str:
+    return message(peel(raw))
+
+
+# --- the runtime's own lines ---------------------------------------------------------------------------------------
+
+
+def test_a_runtime_line_is_understood_whole() -> None:
+    record = only(RUNTIME)
+    assert said(RUNTIME) == "TDRV:exec_wait     nd0:nc1:h_model.id1001: out of bound"
+    assert record.instant == RUNTIME_TIME
+    assert record.place.known() == {"pid": 30294, "device": 0, "core": 1}
+    assert (record.level, record.component, record.function) == ("ERROR", "TDRV", "exec_wait")
+    assert (record.channel, record.outer, record.has_header) == (Channel.LOG, None, True)
+
+
+@pytest.mark.parametrize(
+    ("raw", "pid", "level", "component", "function"),
+    [
+        ("2021-Aug-11 18:38:27.0917 13713:13713 ERROR   NRT:nrt_init      Unable", 13713, "ERROR", "NRT", "nrt_init"),
+        ("2021-Nov-15 15:21:28.0231 7245:7245 ERROR NRT:nrt_init Unable", 7245, "ERROR", "NRT", "nrt_init"),
+        ("2022-Sep-08 17:55:23.0768    19:19    ERROR  TDRV:get_info   No", 19, "ERROR", "TDRV", "get_info"),
+        ("NRT:  26638:26638 ERROR  TDRV:db_vtpb_get   Could not", 26638, "ERROR", "TDRV", "db_vtpb_get"),
+        ("31597:33785 WARN   ENC:init_metaring   foo", 31597, "WARN", "ENC", "init_metaring"),
+        ("ERROR  TDRV:reserve    Number of pages", None, "ERROR", "TDRV", "reserve"),
+        ("2026-May-27 05:21:35.021738 ... ERROR TDRV:process_custom", None, "ERROR", "TDRV", "process_custom"),
+        ("2026-May-27 05:21:35.021738 7:7 ERROR  RUST:neuron_rustime::io x", 7, "ERROR", "RUST", "neuron_rustime::io"),
+        ("\x1b[91m2026-May-27 05:21:35.021738 7:7 ERROR   HAL:f x\x1b[0m", 7, "ERROR", "HAL", "f"),
+    ],
+)
+def test_every_variant_of_the_runtime_header_is_read(
+    raw: str, pid: int | None, level: str, component: str, function: str
+) -> None:
+    record = only(raw)
+    assert record.place.pid == pid
+    assert (record.level, record.component, record.function) == (level, component, function)
+    assert said(raw).startswith(f"{component}:{function}")
+    assert record.has_header
+
+
+def test_the_compact_form_is_a_continuation_whose_component_is_told() -> None:
+    record = only("\tNMGR:dlr_exec_wait Execution completed with err: 1006")
+    assert (record.has_header, record.component, record.function) == (False, "NMGR", "dlr_exec_wait")
+    assert said("\tNMGR:dlr_exec_wait foo") == "NMGR:dlr_exec_wait foo"
+
+
+def test_a_collectives_line_has_a_local_core_and_a_file() -> None:
+    raw = "2024-Feb-28 11:37:42.0289 452:647 [3] include/socket.h:541 CCOM WARN Timeout waiting for RX"
+    record = only(raw)
+    assert record.place.known() == {"pid": 452, "core": 3}
+    assert (record.level, record.component, record.function) == ("WARN", "CCOM", "include/socket.h")
+    assert record.instant == Instant(1709120262_289_000_000, Clock.HOST_LOCAL, 10**6)
+    assert said(raw) == "CCOM WARN Timeout waiting for RX"
+
+
+def test_a_collectives_line_may_have_a_signature_for_a_file() -> None:
+    raw = "2026-Apr-13 01:46:31.0675 9:9 [2] int nccl_create(plugin_t**):219 CCOM WARN NET/OFI Failed"
+    assert (only(raw).function, said(raw)) == ("int nccl_create(plugin_t**)", "CCOM WARN NET/OFI Failed")
+
+
+@pytest.mark.parametrize(
+    ("raw", "host"),
+    [
+        ("Oct 30 19:13:39 ip-172-31-93-131 nrtd[1]: [TDRV:io_queue_prepare] Unexpected", "ip-172-31-93-131"),
+        ("nrtd[1]: [TDRV:io_queue_prepare] Unexpected", None),
+    ],
+)
+def test_the_old_daemon_names_its_component_in_brackets(raw: str, host: str | None) -> None:
+    record = only(raw)
+    assert (record.component, record.function, record.place.pid, record.place.host) == (
+        "TDRV",
+        "io_queue_prepare",
+        1,
+        host,
+    )
+    assert said(raw) == "[TDRV:io_queue_prepare] Unexpected"
+
+
+# --- torn lines ----------------------------------------------------------------------------------------------------
+
+
+def test_two_glued_stamps_and_two_headers_are_two_records() -> None:
+    line = peel(
+        "2022-Mar-10 18:51:19.07392022-Mar-10 18:51:19.0740 17821:17931 ERROR  TDRV:consume  "
+        "17822:18046 ERROR  TDRV:consume Unexpected number"
+    )
+    assert [record.place.pid for record in line.records] == [17821, 17822]
+    assert [record.instant.ns % 10**9 for record in line.records if record.instant] == [739_000_000, 740_000_000]
+    assert message(line, 1) == "TDRV:consume Unexpected number"
+
+
+def test_a_whole_second_line_glued_to_the_first_keeps_its_own_time() -> None:
+    line = peel("[rank7]: " + RUNTIME + RUNTIME.replace("47.943821 30294", "48.000001 5"))
+    assert [record.place.pid for record in line.records] == [30294, 5]
+    assert [record.place.rank for record in line.records] == [7, 7]
+    assert [record.instant.uncertainty_ns for record in line.records if record.instant] == [1000, 1000]
+    assert message(line, 0) == message(line, 1) == "TDRV:exec_wait     nd0:nc1:h_model.id1001: out of bound"
+
+
+def test_a_stamp_left_over_at_the_end_is_not_part_of_the_message() -> None:
+    line = peel(
+        "2025-Jan-16 00:39:18.3830942025-Jan-16 00:39:18.383099 7:8 ERROR   ENC:ring   2025-Jan-16 00:39:18.383101"
+    )
+    assert message(line).rstrip() == "ENC:ring"
+    assert line.records[0].instant == Instant(1736987958_383094_000, Clock.HOST_LOCAL, 1000)
+
+
+def test_a_torn_header_without_any_stamp_has_the_time_of_the_line() -> None:
+    first, second = peel(RUNTIME + " 5:6 ERROR  NRT:nrt_init gone").records
+    assert (second.instant, second.place.pid, first.instant) == (RUNTIME_TIME, 5, RUNTIME_TIME)
+
+
+@pytest.mark.parametrize("before", [" 50%|##   | 1/2 [00:01<00:01]", "Compiler status PASS", "x...."])
+def test_a_header_after_progress_begins_a_record(before: str) -> None:
+    line = peel(before + RUNTIME)
+    assert (message(line, 0), message(line, 1)) == (before, said(RUNTIME))
+    assert [record.has_header for record in line.records] == [False, True]
+    assert has_header(before + RUNTIME)
+
+
+def test_dots_of_the_compiler_before_a_stamp_are_nothing() -> None:
+    raw = ".....2024-01-11 05:53:27.000203:  741529  INFO ||NEURON_CC_WRAPPER||: Call compiler"
+    assert (said(raw), only(raw).component, only(raw).place.pid) == ("Call compiler", "NEURON_CC_WRAPPER", 741529)
+
+
+def test_of_a_rewritten_line_the_last_part_and_the_headers_stay() -> None:
+    line = peel(f"a 10%\ra 20%\r{RUNTIME}\ra 30%\ra 40%\r\n")
+    assert [message(line, index) for index in range(len(line.records))] == [said(RUNTIME), "a 40%"]
+
+
+# --- who wrote it --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("prefix", "place"),
+    [
+        ("[rank0]: ", {"rank": 0}),
+        ("[rank12]:", {"rank": 12}),
+        ("[default3]:", {"local_rank": 3}),
+        ("[1,3]<stderr>:", {"rank": 3}),
+        ("[prte-1@1,3]<stdout>: ", {"rank": 3}),
+        ("12: ", {"rank": 12}),
+        ("  3: ", {"rank": 3}),
+        ("(RayTrainWorker pid=944, ip=10.67.132.117) ", {"host": "10.67.132.117", "pid": 944}),
+        ("(raylet) ", {}),
+        ("(EngineCore_DP0 pid=820) (Worker_TP1 pid=828) ", {"pid": 828}),
+        ("[pod/train-0/main] ", {"container": "train-0/main"}),
+        ("2026-07-01T10:00:00.123456789Z stderr F ", {}),
+        ("Oct 16 01:07:00 host-7 train[55]: ", {"host": "host-7", "pid": 55}),
+        ("2026-07-01T10:00:00.123456+00:00 host-7 train[55]: ", {"host": "host-7", "pid": 55}),
+        ("Wed 2026-07-01 10:00:00 UTC host-7 train[55]: ", {"host": "host-7", "pid": 55}),
+        ("[    5.000001] host-7 train[55]: ", {"host": "host-7", "pid": 55}),
+        ("Oct 16 01:07:00 ** train[55]: ", {"pid": 55}),
+        ("host-7:718:719 [4] ", {"host": "host-7", "pid": 718, "core": 4}),
+        ("[rank118]:[E603 17:48:01.005271823 ProcessGroupNCCL.cpp:632] [Rank 118] ", {"rank": 118}),
+    ],
+)
+def test_a_prefix_says_who_wrote(prefix: str, place: dict[str, object]) -> None:
+    text = "NCCL INFO hello" if prefix.startswith("host-7:") else "hello"
+    record = only(prefix + text)
+    assert record.place.known() == place
+    assert (said(prefix + text), record.has_header, record.channel) == (text, True, Channel.LOG)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "level", "component"),
+    [
+        ("INFO:Neuron:", "INFO", "Neuron"),
+        ("WARNING:torch.distributed.elastic.agent.server.api:", "WARN", "torch.distributed.elastic.agent.server.api"),
+        ("INFO: ", "INFO", ""),
+        ("[ERROR] ", "ERROR", ""),
+        ("ERROR 227874 [neuronx-cc]: ", "ERROR", "neuronx-cc"),
+        ("2026-01-01 00:00:00 ERROR 227874 [neuronx-cc]: ", "ERROR", "neuronx-cc"),
+        ("09/22/2021 03:01:34 AM ERROR [neuron-cc]: ", "ERROR", "neuron-cc"),
+        ("2026-04-13 01:46:33.000003: 837616 [INFO]: ", "INFO", ""),
+        ("2021-11-15 15:21:28.231864: F ./xla/service/neuron_runtime.h:1037] ", "FATAL", ""),
+        ("W tensorflow/core/distributed_runtime/rpc/master.cc:157] ", "WARN", ""),
+        ("E0106 23:01:14.131000 2929554 torch/_dynamo/x.py:12] ", "ERROR", ""),
+        ("W0000 00:00:1719828000.123456 77 file.cc:12] ", "WARN", ""),
+        ("ERROR 01-06 23:01:14 [multiproc_executor.py:671] ", "ERROR", ""),
+        ("2026-01-06 22:31:32,204 - INFO - neuron_model_runner.py:575 - ", "INFO", ""),
+        ("2024-08-12 18:34:56,116::ERROR: ", "ERROR", ""),
+        ("[2025-09-02 07:46:38.169: I neuronx_distributed/trainer/x.py:628] ", "INFO", ""),
+        ("[NeMo W 2023-08-17 22:53:03 optimizers:67] ", "WARN", ""),
+        ("[2025-09-02 07:46:38,169] [INFO] ", "INFO", ""),
+        ("2025-09-02 07:46:38.169 | WARNING  | a.b:f:12 - ", "WARN", ""),
+        ("libfabric:718892:1658904526::efa:mr:efa_mr_regattr():632<warn> ", "WARN", "efa"),
+    ],
+)
+def test_a_logger_says_the_level(prefix: str, level: str, component: str) -> None:
+    record = only(prefix + "hello")
+    assert (record.level, record.component, said(prefix + "hello")) == (level, component, "hello")
+    assert record.has_header
+
+
+def test_the_thread_that_glog_prints_is_not_taken_for_a_process() -> None:
+    assert only("E0106 23:01:14.131000 77 file.cc:12] x").place.pid is None
+    assert only("E0106 23:01:14.131000 77 torch/file.py:12] x").place.pid == 77
+
+
+def test_a_number_after_the_programs_own_header_is_no_rank() -> None:
+    assert only("2024-08-12 18:34:56,116 - INFO - 3: hello").place.rank is None
+    assert only("2024-08-12 18:34:56 3: hello").place.rank is None
+    assert only("2026-07-01T10:00:00Z stderr F 3: hello").place.rank == 3
+
+
+def test_a_rank_within_tensor_parallelism_is_no_rank_of_the_job() -> None:
+    place = only("(Worker_TP1 pid=828) hello").place
+    assert (place.rank, place.local_rank) == (None, None)
+
+
+# --- the kernel ----------------------------------------------------------------------------------------------------
+
+BOOT = Instant(7638_723761_000, Clock.BOOT, 1000)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "instant", "host"),
+    [
+        ("[ 7638.723761] ", BOOT, None),
+        ("[ 7638.723761][ T1234] ", BOOT, None),
+        ("[ 7638.723761] host-7 kernel: ", BOOT, "host-7"),
+        ("<3>[ 7638.723761] ", BOOT, None),
+        ("kern  :err   : [ 7638.723761] ", BOOT, None),
+        ("Oct 16 01:07:00 host-7 kernel: [ 7638.723761] ", BOOT, "host-7"),
+        ("Oct 16 01:07:00 ** kernel: [ 7638.723761] ", BOOT, None),
+        ("[Sun Jan 11 09:52:01 2026] ", Instant(1768125121 * 10**9, Clock.HOST_LOCAL, 10**9), None),
+        ("[二 9月  3 05:57:48 2024] ", Instant(1725343068 * 10**9, Clock.HOST_LOCAL, 10**9), None),
+        ("2026-07-01T10:00:00,123456+00:00 ", Instant(1782900000_123456_000, Clock.UTC, 1000), None),
+        ("2026-07-01T12:00:00.123456+02:00 host-7 kernel: ", Instant(1782900000_123456_000, Clock.UTC, 1000), "host-7"),
+        ("[  +0.000012] ", None, None),
+        ("kernel: ", None, None),
+    ],
+)
+def test_the_kernels_lines_are_told_by_their_prefix(prefix: str, instant: Instant | None, host: str | None) -> None:
+    raw = prefix + "neuron:npid_detach: neuron:npid_detach: pid=90193, slot=0"
+    record = only(raw)
+    assert (record.channel, record.instant) == (Channel.KERNEL, instant)
+    assert (record.place.host, record.place.pid) == (host, 90193)
+    assert (record.component, record.function) == ("neuron", "npid_detach")
+    assert said(raw).startswith("neuron:npid_detach: neuron:")
+
+
+def test_a_kernel_message_keeps_the_words_that_look_like_a_level() -> None:
+    assert said("[ 12.123456] INFO: task python:12 blocked for more than 120 seconds.").startswith("INFO: task")
+    assert said("Oct 16 01:07:00 h kernel: [  38951]     0 38951   386525").startswith("[  38951]")
+
+
+def test_a_runtime_line_in_the_kernel_log_has_its_own_time() -> None:
+    record = only("[ 1234.123456] " + RUNTIME)
+    assert (record.channel, record.instant, record.place.pid) == (Channel.KERNEL, RUNTIME_TIME, 30294)
+
+
+def test_a_hardware_error_names_device_core_and_instance_but_no_host() -> None:
+    raw = "[ 1.000000] NEURON_HW_ERR=X instance-id=i-0592464924bd45322 hostname=ctr-1 nd-id=2 nc-id=1 action=T"
+    assert only(raw).place.known() == {"instance_id": "i-0592464924bd45322", "device": 2, "core": 1}
+
+
+# --- tokens of messages --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("nd0:nc1:h_model.id1109: x", {"device": 0, "core": 1}),
+        ("[ND 1][NC 4] execution on model", {"device": 1, "core": 4}),
+        ("[MLA 0][NC 3] DMA abort", {"device": 0, "core": 3}),
+        ("timeout (180000 ms) on Neuron Device 0 NC 1, waiting", {"device": 0, "core": 1}),
+        ("nd0 nc0 Timestamp program stop timeout", {"device": 0, "core": 0}),
+        ("DMA completion timeout on nd03 for q1", {"device": 3}),
+        ("ND 0:NC 4 stuck", {"device": 0, "core": 4}),
+        ("Neuron device: 5:1 ecc", {"device": 5, "core": 1}),
+        ("Could not open /dev/neuron7", {"device": 7}),
+        ("[nec_dev 4] ring", {"local_rank": 4}),
+        ("[nec_dev 22, gid 23] MPMD detected", {"local_rank": 22, "rank": 23}),
+        ("[gid: 12] ring", {"rank": 12}),
+        ("2nd 3 times, second 4", {}),
+        ("uid=0 gid=0", {}),
+    ],
+)
+def test_a_message_names_its_place(text: str, place: dict[str, int]) -> None:
+    assert only("TDRV:f  " + text).place.known() == place
+
+
+def test_a_group_of_users_in_the_kernel_log_is_no_rank() -> None:
+    assert only("[ 1.000000] cred [uid 0, gid 7] x").place.rank is None
+
+
+# --- envelopes -----------------------------------------------------------------------------------------------------
+
+
+def test_dockers_json_is_opened() -> None:
+    raw = json.dumps({"log": RUNTIME + "\n", "stream": "stderr", "time": "2026-07-01T10:00:00.1Z"})
+    line = peel(raw)
+    assert (line.text, line.partial, message(line)) == (RUNTIME, False, said(RUNTIME))
+    assert (line.records[0].instant, line.records[0].outer) == (RUNTIME_TIME, read_iso("2026-07-01T10:00:00.1Z"))
+    assert has_header(raw)
+
+
+def test_a_piece_without_line_end_is_partial() -> None:
+    assert peel('{"log":"abc","stream":"stderr","time":"2026-07-01T10:00:00.1Z"}').partial
+    assert peel("2026-07-01T10:00:00.1Z stderr P abc").partial
+    assert not peel("2026-07-01T10:00:00.1Z stderr F abc").partial
+
+
+@pytest.mark.parametrize("wrap", [str, lambda text: list(text.encode())])
+def test_a_journal_entry_of_the_kernel_is_opened(wrap) -> None:  # type: ignore[no-untyped-def]
+    entry = {
+        "MESSAGE": wrap("nd3: reset request 1 failed"),
+        "_HOSTNAME": "host-7",
+        "_TRANSPORT": "kernel",
+        "PRIORITY": "3",
+        "__REALTIME_TIMESTAMP": "1719828000123456",
+    }
+    record = only(json.dumps(entry))
+    assert (record.channel, record.level, record.place.known()) == (
+        Channel.KERNEL,
+        "ERROR",
+        {"host": "host-7", "device": 3},
+    )
+    assert record.instant == record.outer == Instant(1719828000_123456_000, Clock.UTC, 1000)
+
+
+def test_a_journal_entry_of_a_process_knows_its_process() -> None:
+    entry = {"MESSAGE": "hello", "_HOSTNAME": "h", "_PID": "55", "CONTAINER_NAME": "c"}
+    assert only(json.dumps(entry)).place.known() == {"host": "h", "container": "c", "pid": 55}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"log": 3}',
+        '{"MESSAGE": null}',
+        '{"MESSAGE": [300, "x", -1, true, 1e5]}',
+        '{"log": "x"',
+        '["log"]',
+        '{"log":' + "[" * 100_000,
+        '{"_PID": "x y", "MESSAGE": "z"}',
+        '{"_PID": "123456789012345678901234567890", "MESSAGE": "z"}',
+        '{"PRIORITY": "99", "__REALTIME_TIMESTAMP": "99999999999999999999999", "MESSAGE": "z"}',
+    ],
+)
+def test_a_damaged_envelope_does_no_harm(raw: str) -> None:
+    assert peel(raw).records
+
+
+def test_envelopes_in_envelopes_end() -> None:
+    raw = "hello\n"
+    for _ in range(8):
+        raw = json.dumps({"log": raw})
+    assert len(peel(raw).records) == 1
+
+
+# --- continuations -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '  File "x.py", line 3, in <module>',
+        "Traceback (most recent call last):",
+        "RuntimeError: NRT failed",
+        "  Logical Neuron Core(s) not available - Requested:2 Available:0",
+        "nd0 nc0 Timestamp program stop timeout (1000 ms)",
+        "sudo modprobe -r neuron; sudo modprobe neuron;",
+        "",
+        "   ",
+        ".....",
+        "(NON-FATAL, Ignoring) inference timeout (180000 ms)",
+        "[nec_dev 22, gid 22] MPMD",
+    ],
+)
+def test_a_line_without_a_header_is_a_continuation(raw: str) -> None:
+    record = only(raw)
+    assert (record.has_header, record.instant, said(raw)) == (False, None, raw)
+    assert not has_header(raw)
+
+
+# --- properties ----------------------------------------------------------------------------------------------------
+
+LABELS = [
+    "[rank5]: ",
+    "[rank5]:",
+    "[default5]: ",
+    "[1,5]<stderr>:",
+    "(RayTrainWorker pid=5, ip=10.0.0.5) ",
+    "(Worker_TP5 pid=5) ",
+    "[pod/p-5/c] ",
+    "2026-07-01T10:00:00.123456789Z stderr F ",
+    "2026-07-01T10:00:00.123Z ",
+    "Oct 16 01:07:00 host-5 train[5]: ",
+    "2026-07-01T10:00:00+00:00 host-5 train[5]: ",
+    "INFO: ",
+    "INFO:Neuron:",
+    "2024-08-12 18:34:56,116::ERROR: ",
+    "2024-08-12 18:34:56,116 - INFO - x.py:5 - ",
+    "[Rank 5] ",
+    "[rank5]:[E603 17:48:01.005271823 x.cpp:632] ",
+    "ERROR 01-06 23:01:14 [x.py:671] ",
+    "[NeMo W 2023-08-17 22:53:03 x:67] ",
+]
+INNERMOST = {
+    "": None,
+    "2024-Jun-26 00:32:47.943821 30294:32381 ERROR  TDRV:": RUNTIME_TIME,
+    "2024-Jun-26 00:32:47.0943 30294:32381 ERROR  TDRV:": Instant(1719361967_943_000_000, Clock.HOST_LOCAL, 10**6),
+    "2024-06-26 00:32:47.943821: F ./path/x.h:1037] ": RUNTIME_TIME,
+    "libfabric:718892:1719361967::efa:mr:f():632<warn> ": Instant(1719361967 * 10**9, Clock.UTC, 10**9),
+}
+plain = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=60).map(lambda text: "message" + text)
+
+
+@given(st.lists(st.sampled_from(LABELS), max_size=6), st.sampled_from(sorted(INNERMOST)), plain)
+def test_any_stack_of_prefixes_gives_the_message_and_the_inner_time_back(
+    labels: list[str], inner: str, text: str
+) -> None:
+    raw = "".join(labels) + inner + text
+    record = only(raw)
+    assert said(raw) == ("TDRV:" + text if inner.endswith("TDRV:") else text)
+    if inner:
+        assert record.instant == INNERMOST[inner]
+    assert record.has_header == has_header(raw) == bool(labels or inner)
+
+
+@given(st.sampled_from(["12: ", " 3: "]), st.lists(st.sampled_from(LABELS[:11]), max_size=4), plain)
+def test_a_task_number_of_srun_may_stand_among_launchers_labels(srun: str, labels: list[str], text: str) -> None:
+    for raw in (srun + "".join(labels) + text, "".join(labels) + srun + text):
+        assert said(raw) == text
+
+
+@given(st.sampled_from(LABELS), plain)
+def test_an_escape_sequence_in_front_changes_nothing(label: str, text: str) -> None:
+    assert peel(f"\x1b[1;91m{label}\x1b[0m{text}\x1b[K\r\n") == peel(label + text)
+
+
+FRAGMENTS = [
+    *LABELS,
+    *INNERMOST,
+    RUNTIME,
+    "\r",
+    "\x1b[",
+    "{",
+    '{"log":"',
+    '"}',
+    "[",
+    " 7638.723761] ",
+    "\ud800",
+    "\x00",
+]
+anything = st.one_of(
+    st.text(max_size=80),
+    st.binary(max_size=80).map(lambda raw: raw.decode("utf-8", "replace")),
+    st.lists(st.sampled_from(FRAGMENTS) | st.text(string.printable, max_size=8), max_size=8).map("".join),
+)
+
+
+@given(anything)
+def test_peeling_is_total_and_its_ranges_are_ordered(raw: str) -> None:
+    line = peel(raw)
+    assert line.records
+    ends = 0
+    for record in line.records:
+        assert ends <= record.start <= record.end <= len(line.text)
+        ends = record.end
+    assert has_header(raw) or not any(record.has_header for record in line.records)
+
+
+@given(anything)
+def test_peeling_twice_gives_the_same(raw: str) -> None:
+    assert peel(raw) == peel(raw)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        " ",
+        "7",
+        "[",
+        "(",
+        "]",
+        ":",
+        ".",
+        "\x1b",
+        "\x1b[",
+        "\r",
+        "{",
+        "a.",
+        "1:1 ",
+        "1:1      ",
+        "[1,",
+        "[rank1]: ",
+        "(a pid=1) ",
+        "2024-Jun-26 00:32:47.943821",
+        "2024-Jun-26 00:32:47.943821 ",
+        "2024-06-26 00:32:47.943821: 7 INFO ||",
+        "1:1 ERROR TDRV:x ",
+        "[nec_dev ",
+        "[a gid",
+        "a\r",
+        "12: ",
+        "\x1b]0;",
+    ],
+)
+def test_a_hostile_line_of_a_megabyte_takes_less_than_a_second(unit: str) -> None:
+    raw = unit * (10**6 // len(unit))
+    before = time.process_time()
+    peel(raw)
+    has_header(raw)
+    assert time.process_time() - before < 1
