@@ -38,5 +38,5 @@ _COMPLEMENTS: Mapping[str, Complement] = MappingProxyType(
 
 
 def complement_of(instance_type: str) -> Complement:
-    """What an instance of this type must show; zeros for a type that is not known."""
-    return _COMPLEMENTS.get(instance_type, UNKNOWN)
+    """What an instance of this type must show; zeros for a type that is not known. SageMaker's `ml.` is accepted."""
+    return _COMPLEMENTS.get(instance_type.removeprefix("ml."), UNKNOWN)

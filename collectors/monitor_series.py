@@ -1,0 +1,130 @@
+"""The readings of a neuron-monitor stream over time: one series for each name and place, in memory that does not grow
+with the length of the stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from neuron_doctor.collectors.monitor_readings import Capacity, Mode, Observed, Reading
+from neuron_doctor.collectors.monitor_stream import Sample
+
+#: So many series of one instance are followed: 128 cores and as many processes make about 4,000.
+MAX_SERIES = 32_768
+
+#: Name, pid, device, core, physical core.
+Key = tuple[str, int | None, int | None, int | None, int | None]
+
+
+@dataclass(slots=True)
+class Series:
+    """One value over time. `increase` sums what a counter grew by; `evidence` is the sample that first showed an
+    increase, else (of a level) the last value; `until` is the sample of the last increase; `held` counts the last
+    samples with an equal value."""
+
+    key: Key
+    group: str
+    mode: Mode
+    first: float
+    last: float
+    least: float
+    most: float
+    limit: float
+    evidence: Sample
+    until: Sample | None = None
+    increase: float = 0
+    samples: int = 0
+    held: int = 0
+
+    def add(self, reading: Reading, sample: Sample) -> None:
+        """One more value."""
+        value = reading.value
+        grown = self._grown(value)
+        if grown and not self.increase:
+            self.evidence = sample
+        if grown:
+            self.increase += grown
+            self.until = sample
+        if value != self.last:
+            self.held = 0
+            self.last, self.least, self.most = value, min(self.least, value), max(self.most, value)
+            if self.mode is Mode.LEVEL:
+                self.evidence = sample
+        self.limit = reading.limit
+        self.samples += 1
+        self.held += 1
+
+    def repeat(self, times: int, latest: Sample) -> None:
+        """So many more samples with the last value."""
+        self.samples += times
+        self.held += times
+        if self.mode is Mode.PERIODIC and self.last > 0:
+            self.increase += self.last * times
+            self.until = latest
+
+    def _grown(self, value: float) -> float:
+        if self.mode is Mode.PERIODIC:
+            return max(value, 0)
+        if self.mode is Mode.LEVEL or not self.samples:
+            return 0
+        return value - self.last if value >= self.last else value  # the driver was reloaded, or the counter cleared
+
+
+@dataclass(slots=True)
+class _Followed:
+    """A group: its value when it last changed, the series that it feeds, and how often it came again unchanged."""
+
+    value: Any = None
+    fed: list[Series] = field(default_factory=list)
+    again: int = 0
+    latest: Sample | None = None
+
+    def settle(self) -> None:
+        """Let the series know of the unchanged samples, which cost no reading."""
+        if self.latest is not None and self.again:
+            for series in self.fed:
+                series.repeat(self.again, self.latest)
+        self.again = 0
+
+
+@dataclass(slots=True)
+class Board:
+    """All series of one instance."""
+
+    series: dict[Key, Series] = field(default_factory=dict)
+    groups: dict[tuple[str, int | None], _Followed] = field(default_factory=dict)
+    full: bool = False
+
+    def see(self, observed: Observed, capacity: Capacity, sample: Sample) -> None:
+        """Follow the group through one more sample."""
+        name, pid, value, read = observed
+        followed = self.groups.get((name, pid))
+        if followed is None:
+            if len(self.series) >= MAX_SERIES:
+                self.full = True
+                return
+            followed = self.groups[name, pid] = _Followed()
+        elif value == followed.value:
+            followed.again += 1
+            followed.latest = sample
+            return
+        followed.settle()
+        followed.value = value
+        followed.fed = [self._fed(reading, name, pid, sample) for reading in read(value, capacity)]
+
+    def settled(self) -> Iterator[Series]:
+        """Every series, complete, in the order in which they were first seen."""
+        for followed in self.groups.values():
+            followed.settle()
+        yield from self.series.values()
+
+    def _fed(self, reading: Reading, group: str, pid: int | None, sample: Sample) -> Series:
+        key = (reading.name, pid, reading.device, reading.core, reading.part)
+        series = self.series.get(key)
+        if series is None:
+            value = reading.value
+            series = Series(key, group, reading.mode, value, value, value, value, reading.limit, sample)
+            self.series[key] = series
+        series.add(reading, sample)
+        return series
