@@ -127,7 +127,7 @@ def _is_arguments(head: bytes, _name: str) -> bool:
     if b"error-code" not in head and b"error_code" not in head:
         return False
     if head.lstrip()[:1] == b"{":
-        return b'"neff' in head and b"log" in head and len(_recorded(head)) > 1
+        return len(_recorded(head)) > 1
     texts = head_lines(head)
     return bool(texts) and all(arguments_of(text) for text in texts)
 

@@ -16,6 +16,11 @@ from neuron_doctor.engine.facts import Span, span_of
 _DECODER = json.JSONDecoder()
 _BLANK = re.compile(r"[\s,]*")
 
+#: A line of a JSON text, as a log has none: `[12.5] text` is not one.
+JSON_LINE = re.compile(
+    r"\s*(?:[\[{]\s*(?:$|[\"{\[\]}]|-?\d+\s*[,\]])|[\]}]|\"|-?\d[\d.eE+-]*\s*,?\s*$|(?:true|false|null)\b)"
+)
+
 
 class DamagedDocument(Exception):
     """The text stops being readable; what was yielded before it holds."""

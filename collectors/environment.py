@@ -20,10 +20,10 @@ _SETTING = re.compile(
     r"(?:export |declare -[a-z]{0,6}x[a-z]{0,6} )?(?P<name>[A-Za-z_]\w{0,200})=(?P<value>.*)$", re.DOTALL
 )
 
-#: One of these stands in every real environment, and not in other files of NAME=value lines.
+#: Several of these stand in every real environment, and not in other files of NAME=value lines.
 _TYPICAL = re.compile(
     r"(?:export |declare -\w{1,8} )?"
-    r"(?:PATH|HOME|PWD|SHLVL|HOSTNAME|LD_LIBRARY_PATH|WORLD_SIZE|(?:NEURON|FI|SLURM|NCCL|CCOM|XLA|TORCH)_\w+)="
+    r"(?:PATH|HOME|PWD|SHLVL|HOSTNAME|LD_LIBRARY_PATH|(?:NEURON|FI|SLURM|NCCL|CCOM|XLA|TORCH)_\w+)="
 )
 _PID = re.compile(r"(?:^|[/!])(\d{1,7})/environ$")
 _NUMBER = re.compile(r"\d{1,7}")
@@ -32,11 +32,14 @@ _NUMBER = re.compile(r"\d{1,7}")
 def _sniff(head: bytes, _name: str) -> bool:
     if b"\0" in head:
         texts = _variables(head, len(head) >= HEAD)
-        return len(texts) > 1 and all(map(_SETTING.match, texts)) and any(map(_TYPICAL.match, texts))
-    if not has_form(head, _SETTING):
-        return False
-    texts = head_lines(head)
-    return len(texts) > 1 and any(map(_TYPICAL.match, texts))
+        # A log with NUL bytes in it begins or ends with several lines in one piece.
+        whole = all(map(_SETTING.match, texts)) and not any("\n" in text for text in texts[:1] + texts[-1:])
+        return whole and _is_typical(texts)
+    return has_form(head, _SETTING) and _is_typical(head_lines(head))
+
+
+def _is_typical(texts: Sequence[str]) -> bool:
+    return sum(1 for text in texts if _TYPICAL.match(text)) > 1
 
 
 def _variables(data: bytes, cut: bool) -> list[str]:

@@ -34,6 +34,7 @@ def _collect(inp: Input) -> Iterator[Fact]:
         "input-dump",
         {
             "directory": directory["all"],
+            "file": inp.name,
             "complete": complete,
             "files": 0 if complete else 1,
             "handle": int(directory["handle"]),

@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import dropwhile
 
 from neuron_doctor.collectors.base import Collector, Input
-from neuron_doctor.collectors.documents import DamagedDocument, Document, Element, document_of, elements, value_at
+from neuron_doctor.collectors.documents import (
+    JSON_LINE,
+    DamagedDocument,
+    Document,
+    Element,
+    document_of,
+    elements,
+    value_at,
+)
 from neuron_doctor.collectors.kube import Event, event_facts
 from neuron_doctor.collectors.kube_describe import EVENT_ROW, MEMBER, parse_descriptions
 from neuron_doctor.collectors.kube_objects import event_of, kind_of, object_facts
@@ -23,6 +31,7 @@ _LIST = re.compile(
 _JSON_HEAD = re.compile(rb'\s*\{\s*"(?:apiVersion|kind|items|metadata)"\s*:')
 _YAML_FIRST = re.compile(r"(?:apiVersion: \S+|kind: [A-Z]\w+|items:|---)\s*$")
 _YAML_KIND = re.compile(rb"^(?:- )?[ ]{0,2}kind: (?:Pod|Node|Event|List|PodList|NodeList|EventList)\s*$", re.MULTILINE)
+_YAML_LINE = re.compile(r"\s|- |---|[a-z]\w{0,40}:(?:\s|$)")
 _DESCRIBED = re.compile(r"Name:\s+\S")
 _DESCRIPTION = re.compile(rb"^(?:Namespace|Roles):\s", re.MULTILINE)
 _EVENTS_FIRST = re.compile(r"Events:\s*$|\s*Type\s+Reason\s+Age\s+From\s+Message\s*$")
@@ -32,12 +41,10 @@ def _sniff(head: bytes, _name: str) -> bool:
     first = opening(head)
     if first.startswith("{"):
         start = head.find(b"{")
-        return _JSON_HEAD.match(head, start) is not None and b'"apiVersion"' in head and b'"kind"' in head
+        named = _JSON_HEAD.match(head, start) is not None and b'"apiVersion"' in head and b'"kind"' in head
+        return named and has_form(head, JSON_LINE, 0.95)
     if _YAML_FIRST.match(first):
-        return (
-            b"\napiVersion: " in b"\n" + head.replace(b"- apiVersion", b"apiVersion")
-            and _YAML_KIND.search(head) is not None
-        )
+        return _YAML_KIND.search(head) is not None and has_form(head, _YAML_LINE, 0.95)
     if _DESCRIBED.match(first):
         return _DESCRIPTION.search(head) is not None and has_form(head, MEMBER, 0.95)
     if _EVENTS_FIRST.match(first):

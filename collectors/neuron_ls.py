@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
-from neuron_doctor.collectors.documents import DamagedDocument, Document, Element, document_of, elements
+from neuron_doctor.collectors.documents import JSON_LINE, DamagedDocument, Document, Element, document_of, elements
 from neuron_doctor.collectors.instance_types import complement_of
 from neuron_doctor.collectors.masking import without_secrets
 from neuron_doctor.collectors.snapshot import Line, fact, has_form, opening, read_lines
@@ -32,7 +32,8 @@ def _sniff(head: bytes, name: str) -> bool:
     first = opening(head).strip()
     if first.startswith("["):
         named = first == "[]" and "neuron-ls" in name.replace("_", "-")
-        return named or (b'"neuron_device"' in head and b'"nc_count"' in head)
+        listed = b'"neuron_device"' in head and b'"nc_count"' in head
+        return named or (listed and has_form(head, JSON_LINE, 0.95))
     return (bool(_HEADER.match(first)) or bool(_RULE.match(first))) and b"NEURON" in head and has_form(head, _FORM, 0.9)
 
 
