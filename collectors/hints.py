@@ -71,7 +71,11 @@ _OTHER_RANKS = frozenset(
     {"node", "group", "host", "role", "data", "tensor", "pipeline", "model", "expert", "context", "sequence"}
     | {"dp", "tp", "pp", "ep", "cp", "sp", "mp", "vp"}
 )
-_DUMP = re.compile(r"(?:(?:nccl|fr|flight_recorder|comm_lib|torch)?_?dump|trace)_(?P<rank>\d{1,6})(?:\.(?:json|pkl))?")
+_RANK_ITSELF = re.compile(r"(?<![a-z])(?:local|global)?[-_.]?rank[-_.]?\d{1,6}(?![\da-z])", re.IGNORECASE)
+_DUMP = re.compile(
+    r"(?:(?:nccl|fr|flight_recorder|comm_lib|torch)?_)?dump_(?P<rank>\d{1,6})(?:\.(?:json|pkl))?"
+    r"|trace_(?P<trace>\d{1,6})"
+)
 _DUMP_OF_HOST = re.compile(r".{0,100}rank_(?P<host>[A-Za-z][\w.-]{0,200})_(?P<rank>\d{1,6})", re.ASCII)
 _ATTEMPT = re.compile(r"(?:attempt|restart|retry)[-_]?(?P<attempt>\d{1,6})", re.IGNORECASE)
 _TASK = re.compile(r"\d{1,4}", re.ASCII)
@@ -85,7 +89,7 @@ _KUBELET_LINK = re.compile(r"(?P<pod>[a-z\d.-]{1,253})_[a-z\d-]{1,63}_(?P<contai
 def _bare(name: str) -> str:
     """Without extensions, date, words for evidence, and rank."""
     stem = _DATE.sub("", _EXTENSION.sub("", name))
-    stem = _RANK.sub("", stem).strip("-_.")
+    stem = _RANK_ITSELF.sub("", stem).strip("-_.")
     before = _EVIDENCE_BEFORE.match(stem)
     stem = stem[before.end() :] if before else stem
     while shorter := _EVIDENCE_AFTER.sub("", stem):
@@ -139,7 +143,7 @@ def _of_directory(parent: str, name: str) -> Place:
 def _dump(name: str) -> Place:
     dump = _DUMP.fullmatch(name)
     if dump is not None:
-        return Place(rank=int(dump["rank"]))
+        return Place(rank=int(dump["rank"] or dump["trace"]))
     of_host = _DUMP_OF_HOST.fullmatch(name)
     if of_host is not None:
         return Place(rank=int(of_host["rank"]), host=_host(of_host["host"], _HOST_DIRECTORY))

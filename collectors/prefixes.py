@@ -35,8 +35,6 @@ _SHORTEST_HEADER = 8  # of an overwritten part of a line that is worth keeping
 _ANSI = re.compile(r"(?:\x1b|#033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _BLANK = re.compile(r"[ \t]*")
 
-_NUMBERS = ("pid", "rank", "local_rank", "device", "core")
-
 #: What launchers and collectors say holds for all records of a line; the rest is for one record.
 _OUTER = frozenset({"rank", "local_rank", "host", "container"})
 
@@ -166,9 +164,21 @@ def _take_component(text: str, peeled: _Peeled) -> None:
         peeled.known.update(match.groupdict())
 
 
+def _number(told: dict[str, str], name: str) -> int | None:
+    return int(told[name]) if name in told else None
+
+
 def _place(told: dict[str, str]) -> Place:
-    numbers = {name: int(told[name]) for name in _NUMBERS if name in told}
-    return Place(host=told.get("host"), container=told.get("container"), instance_id=told.get("instance_id"), **numbers)
+    return Place(
+        host=told.get("host"),
+        instance_id=told.get("instance_id"),
+        container=told.get("container"),
+        pid=_number(told, "pid"),
+        rank=_number(told, "rank"),
+        local_rank=_number(told, "local_rank"),
+        device=_number(told, "device"),
+        core=_number(told, "core"),
+    )
 
 
 def _record(text: str, end: int, peeled: _Peeled) -> Record:

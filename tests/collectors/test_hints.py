@@ -1,0 +1,142 @@
+"""Hints of paths: the shapes that say a place, and the many names with numbers that do not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_doctor.collectors.hints import place_of_path
+from neuron_doctor.engine.facts import NOWHERE
+
+INSTANCE = "i-0123456789abcdef0"
+
+
+@pytest.mark.parametrize(
+    ("path", "host"),
+    [
+        ("node3/dmesg.txt", "node3"),
+        ("logs/node-03/rank0.log", "node-03"),
+        ("host-a/run.log", "host-a"),
+        ("host_b/run.log", "host_b"),
+        ("worker-12/stderr.log", "worker-12"),
+        ("trn1-07/stderr.log", "trn1-07"),
+        ("trn1-07.cluster.local/stderr.log", "trn1-07.cluster.local"),
+        ("head.corp.internal/stderr.log", "head.corp.internal"),
+        ("ip-10-0-3-7/x.log", "ip-10-0-3-7"),
+        ("10.0.3.7/x.log", "10.0.3.7"),
+        ("algo-1/x.log", "algo-1"),
+        ("queue1-dy-compute1-4/x.log", "queue1-dy-compute1-4"),
+        ("hosts/alpha/x.log", "alpha"),
+        ("nodes/beta.tar.gz!var/log/dmesg", "beta"),
+        ("node3.tar.gz!var/log/dmesg", "node3"),
+        ("bundle.tar.gz!node3/x.log", "node3"),
+        ("logs-node3/x", "node3"),
+        ("node3-logs/x", "node3"),
+        ("node1/node2/x.log", "node2"),
+        ("dmesg_ip-10-0-3-7.txt", "ip-10-0-3-7"),
+        ("ip-10-0-3-7.us-west-2.compute.internal-dmesg.txt", "ip-10-0-3-7.us-west-2.compute.internal"),
+        ("neuron-monitor-node3.json", "node3"),
+        ("kern.log-host-b.gz", "host-b"),
+        ("train-node3-rank5-20260701.log", "node3"),
+        ("nccl_trace_rank_container-node02_5", "container-node02"),
+    ],
+)
+def test_a_host_is_told_by_its_shape_or_its_parent(path: str, host: str) -> None:
+    assert place_of_path(path).host == host
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "logs/input/out/x.log",
+        "node-logs/x.log",
+        "nodes/x.log",
+        "hosts.txt",
+        "host.log",
+        "run1/x.log",
+        "job-123/x.log",
+        "step100/ckpt-5/x.log",
+        "attempt_0/x.log",
+        "trn1/x.log",
+        "trn1.32xlarge/x.log",
+        "inf2-8xlarge/x.log",
+        "2.24.7.0/x.log",
+        "v1.2.3/x.log",
+        "worker-3.err",
+        "readme.local",
+        "dmesg.log",
+        "syslog.1",
+        "vllm-server.log",
+        "2026-07-01/x.log",
+        "dt-20250917-194443-cid-0000000000000000/x",
+        "/tmp/pytest-of-root/pytest-12/test_a_rank_on_host_a_dies0/x.log",
+        "",
+        "/",
+        "!!",
+    ],
+)
+def test_no_host_is_guessed(path: str) -> None:
+    assert place_of_path(path).host is None
+
+
+@pytest.mark.parametrize(
+    ("path", "known"),
+    [
+        ("rank_12.log", {"rank": 12}),
+        ("rank12.log", {"rank": 12}),
+        ("rank-0003/stderr.log", {"rank": 3}),
+        ("log.rank7.txt", {"rank": 7}),
+        ("global_rank_7.txt", {"rank": 7}),
+        ("nccl_trace_rank_5", {"rank": 5}),
+        ("comm_lib_trace_rank_3", {"rank": 3}),
+        ("_dump_5", {"rank": 5}),
+        ("_dump_5.json", {"rank": 5}),
+        ("trace_5", {"rank": 5}),
+        ("local_rank_3.log", {"local_rank": 3}),
+        ("localrank3.log", {"local_rank": 3}),
+        ("tp_rank_1/pp_rank_2/x.log", {}),
+        ("node_rank_0.log", {}),
+        ("frank3.log", {}),
+        ("rank0-7.log", {}),
+        ("ranks0-7.log", {}),
+        ("trace_5.json", {}),
+        ("input_dump_424238335", {}),
+        ("slurm-1234_5.out", {"job": "1234"}),
+        ("slurm-1234.out", {"job": "1234"}),
+        ("run_ab12/attempt_0/3/stderr.log", {"attempt": 0, "local_rank": 3}),
+        ("restart_1/node1/rank3.log", {"attempt": 1, "host": "node1", "rank": 3}),
+        ("attempt_0/logs/3/stderr.log", {"attempt": 0}),
+        (f"{INSTANCE}/dmesg", {"host": INSTANCE, "instance_id": INSTANCE}),
+        (f"{INSTANCE}-nd3-nc1-pid-77-tid-88-lid-1", {"instance_id": INSTANCE, "pid": 77}),
+        ("hi-0123456789abcdef0/x", {}),
+        ("var/log/pods/ns_t-0_0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f/main/0.log", {"container": "t-0/main"}),
+        (f"var/log/containers/t-0_ns_main-{'0a' * 32}.log", {"container": "t-0/main"}),
+        ("pods/t-0/main.log", {"container": "t-0/main"}),
+        ("pods/t-0.log", {"container": "t-0"}),
+    ],
+)
+def test_what_else_a_path_tells(path: str, known: dict[str, object]) -> None:
+    assert place_of_path(path).known() == known
+
+
+names = st.one_of(
+    st.builds("host-{}".format, st.sampled_from("abcdefgh")),
+    st.builds("node{}".format, st.integers(0, 999)),
+    st.builds("trn2-{:02}".format, st.integers(0, 999)),
+    st.builds("ip-10-{}-{}-{}".format, *[st.integers(0, 255)] * 3),
+)
+
+
+@given(names, st.sampled_from(["{}/rank3.log", "a/{}/b/rank3.log", "dmesg_{}.rank3.log", "{}.tar.gz!x/rank3.log"]))
+def test_a_host_may_have_any_name_of_a_host(name: str, path: str) -> None:
+    place = place_of_path(path.format(name))
+    assert place.known() == {"host": name, "rank": 3}
+
+
+@given(st.text(max_size=300) | st.lists(st.sampled_from([*"/!._-", "rank", "node", "3", "pods", "hosts"])).map("".join))
+def test_any_path_gives_a_place(path: str) -> None:
+    assert place_of_path(path).over(NOWHERE) == place_of_path(path)
+
+
+@pytest.mark.parametrize("unit", ["a-", "rank", "node3.", "log-", "-log", "a.", "1", "i-0", "a/", "!"])
+def test_a_hostile_path_is_read_at_once(unit: str) -> None:
+    assert place_of_path(unit * 2000 + "/x").rank is None
