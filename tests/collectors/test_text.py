@@ -1,0 +1,212 @@
+"""The scan of text: candidates, neighbours, places, storms, coverage; whatever the cut and the engine."""
+
+from __future__ import annotations
+
+import io
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neuron_doctor.collectors import blocks as blocks_module
+from neuron_doctor.collectors.base import Input, UnreadableInput
+from neuron_doctor.collectors.blocks import blocks
+from neuron_doctor.collectors.storms import CELL, KEEP
+from neuron_doctor.collectors.text import is_text, text_collector
+from neuron_doctor.engine.facts import Clock, Fact
+from neuron_doctor.engine.matcher import build_matcher
+from neuron_doctor.engine.patterns import Pattern, PatternSet
+
+PATTERNS = PatternSet(
+    (
+        Pattern("bad", r"something bad (?P<what>\w+)"),
+        Pattern("counted", r"counted thing", counted=True),
+        Pattern("step", r"step (?P<value>\d+) done", fields={"value": "float"}, emits="progress", values={"what": "step"}),
+        Pattern("only-kernel", r"hardware (?P<what>\w+)", channel="kernel"),
+        Pattern("secret", r"export (?P<name>\w+)=(?P<value>\S+)", emits="env"),
+        Pattern("code", r"status (?P<code>\d+)", emits="status"),
+        Pattern("table", r"host: (?P<host>\w+)\nrank: (?P<rank>\d+)\nexit: (?P<exitcode>-?\d+)", anchor=r"exit: -?\d", fields={"exitcode": "int"}),
+        Pattern("number", r"reads as (?P<count>\w+)", fields={"count": "int"}),
+    )
+)
+RUNTIME = "2026-May-01 12:00:{:02}.067150 {}:159612 ERROR  TDRV:some_function            "
+
+
+def collect(text: str | bytes, *, pure: bool = False) -> tuple[list[Fact], Input]:
+    raw = text if isinstance(text, bytes) else text.encode(errors="replace")
+    inp = Input("d/x.log", "x.log", io.BufferedReader(io.BytesIO(raw)), len(raw))  # type: ignore[arg-type]
+    collector = text_collector(PATTERNS, build_matcher(PATTERNS.patterns, pure=pure))
+    return list(collector.collect(inp)), inp
+
+
+def test_a_hit_has_its_captures_its_place_its_time_and_its_span() -> None:
+    line = RUNTIME.format(31, 4242) + "[ND 3][NC 1] something bad happened"
+    [fact], _ = collect(f"first line\n{line}\nlast\n")
+    assert fact.data == {"pattern": "bad", "what": "happened"}
+    assert (fact.place.pid, fact.place.device, fact.place.core) == (4242, 3, 1)
+    assert fact.instant is not None
+    assert fact.instant.clock is Clock.HOST_LOCAL
+    assert (fact.span.line, fact.span.offset, fact.span.length) == (2, 11, len(line))
+    assert line[(fact.span.column or 0) - 1 :].startswith("something bad")
+
+
+def test_a_continuation_line_has_the_time_and_the_unfinished_headers_place() -> None:
+    header = "2026-May-27 05:21:35.021738 16842:16842 ERROR   TDRV:exec_process_custom_notification"
+    [fact], _ = collect(f"{header}\nnd0:nc6:h_model.id1005: Received notification:\nsomething bad here\n")
+    assert (fact.place.pid, fact.place.device, fact.place.core) == (16842, 0, 6)
+    assert fact.instant is not None
+
+
+def test_a_line_after_a_finished_message_has_the_time_but_not_the_process() -> None:
+    [fact], _ = collect(RUNTIME.format(1, 77) + "all is said.\nsomething bad elsewhere\n")
+    assert fact.place.pid is None
+    assert fact.instant is not None
+    assert fact.instant.uncertainty_ns >= 10**9
+
+
+def test_a_kernel_pattern_is_not_for_other_logs() -> None:
+    assert collect("hardware failed\n")[0] == []
+    [fact], inp = collect("[   12.500000] hardware failed\n")
+    assert inp.kind == "kernel"
+    assert fact.instant is not None
+    assert fact.instant.clock is Clock.BOOT
+
+
+def test_a_table_is_read_over_its_lines_once() -> None:
+    [fact], _ = collect("[0]:\nhost: a\nrank: 12\nexit: -9\n\n")
+    assert (fact.place.host, fact.place.rank, fact.data["exitcode"]) == ("a", 12, -9)
+
+
+def test_two_tables_below_each_other_are_two() -> None:
+    facts, _ = collect("host: a\nrank: 1\nexit: -9\nhost: b\nrank: 2\nexit: 1\n")
+    assert [fact.place.rank for fact in facts] == [1, 2]
+
+
+def test_a_secret_reaches_neither_the_data_nor_the_quotation() -> None:
+    [fact], _ = collect("export HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz\n")
+    assert fact.data["value"] == "<masked>"
+    assert "hf_abc" not in fact.span.text
+
+
+def test_a_status_gets_its_symbol() -> None:
+    [fact], _ = collect("status 1201\n")
+    assert fact.data["symbol"] == "NRT_EXEC_HW_ERR_HBM_UE"
+
+
+def test_a_value_of_the_wrong_type_is_a_problem_of_the_input_not_an_end() -> None:
+    facts, inp = collect("reads as twelve\nsomething bad x\n")
+    assert len(facts) == 1
+    assert [problem.line for problem in inp.problems.values()] == [1]
+
+
+def test_a_storm_is_capped_and_counted() -> None:
+    facts, _ = collect("something bad again\n" * 1000)
+    assert len(facts) == KEEP + 1
+    assert sum(1 + fact.repeats for fact in facts) == 1000
+    assert facts[-1].span.line == 1000
+
+
+def test_what_a_rule_counts_is_not_capped() -> None:
+    assert len(collect("counted thing\n" * 100)[0]) == 100
+
+
+def test_of_progress_only_the_last_of_a_stretch_is_kept() -> None:
+    facts, _ = collect("".join(f"step {n} done\n" for n in range(1000)))
+    assert [fact.data["value"] for fact in facts] == [999.0]
+    assert CELL > 20_000
+
+
+def test_coverage_is_the_first_and_the_last_time_with_its_gaps() -> None:
+    lines = [f"2026-05-01T12:{minute:02}:00Z line {'x' * 3000}\n" for minute in (*range(20), *range(50, 59))]
+    _, inp = collect("".join(lines))
+    assert inp.first is not None
+    assert inp.last is not None
+    assert (inp.last.ns - inp.first.ns) // 10**9 == 58 * 60
+    assert any((gap.end.ns - gap.start.ns) // 10**9 >= 30 * 60 for gap in inp.gaps)
+    assert inp.records == 29
+
+
+def test_an_empty_input_says_so() -> None:
+    with pytest.raises(UnreadableInput, match="empty"):
+        collect("")
+
+
+@pytest.mark.parametrize("raw", [b"\xff\xfe\x00x", b"\x00" * 100, bytes(range(1, 32)) * 10])
+def test_binary_is_not_text(raw: bytes) -> None:
+    assert not is_text(raw, "x")
+
+
+def test_a_line_of_many_megabytes_is_scanned_in_bounded_memory() -> None:
+    facts, _ = collect(b"x" * 3_000_000 + b" something bad inside " + b"y" * 3_000_000 + b"\nsomething bad after\n")
+    assert [fact.data["what"] for fact in facts] == ["inside", "after"]
+    assert all(fact.span.length < 40_000 for fact in facts)
+
+
+LINES = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [
+                "something bad one",
+                RUNTIME.format(5, 9) + "something bad two",
+                "step 12 done",
+                "host: a\nrank: 3\nexit: -9",
+                "counted thing",
+                "\x1b[91msomething bad red\x1b[0m",
+                "noise\rnoise\rsomething bad late",
+                '{"log":"something bad json\\n","stream":"stderr","time":"2026-07-01T10:00:00.1Z"}',
+            ]
+        ),
+        st.text(st.characters(exclude_characters="\n"), max_size=40),
+    ),
+    max_size=30,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(LINES)
+def test_both_engines_give_the_same_facts(lines: list[str]) -> None:
+    text = "\n".join(lines) + "\n"
+    assert collect(text)[0] == collect(text, pure=True)[0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(LINES, st.integers(64, 4096))
+def test_the_size_of_the_blocks_changes_nothing(lines: list[str], size: int) -> None:
+    text = ("\n".join(lines) + "\n") * 3
+    whole = collect(text)[0]
+    saved = blocks_module.BLOCK
+    blocks_module.BLOCK = size
+    try:
+        assert collect(text)[0] == whole
+    finally:
+        blocks_module.BLOCK = saved
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=3000), st.integers(16, 700))
+def test_blocks_hand_out_every_byte_once_in_order(data: bytes, size: int) -> None:
+    saved = blocks_module.BLOCK
+    blocks_module.BLOCK = size
+    try:
+        made = list(blocks(io.BufferedReader(io.BytesIO(data))))  # type: ignore[arg-type]
+    finally:
+        blocks_module.BLOCK = saved
+    assert b"".join(block.data[block.start : block.end] for block in made) == data
+    for block in made:
+        assert block.data == data[block.base : block.base + len(block.data)]
+        assert block.line == data.count(b"\n", 0, block.base + block.start) + 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=2000))
+def test_any_bytes_are_survived(data: bytes) -> None:
+    if data:
+        collect(data)
+
+
+def test_a_long_random_input_is_the_same_for_both_engines() -> None:
+    rng = random.Random(7)
+    words = ["something", "bad", "step", "done", "status", "5", "counted", "thing", "host:", "a\n", "exit:", "-9", "\n"]
+    text = " ".join(rng.choice(words) for _ in range(60_000))
+    assert collect(text)[0] == collect(text, pure=True)[0]
