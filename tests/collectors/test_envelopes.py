@@ -1,0 +1,83 @@
+"""JSON envelopes of Docker and journald are opened; damaged ones do no harm."""
+
+import json
+
+import pytest
+
+from neuron_doctor.collectors.prefixes import Channel, Line, Record, has_header, peel
+from neuron_doctor.collectors.timestamps import read_iso
+from neuron_doctor.engine.facts import Clock, Instant
+
+RUNTIME = "2024-Jun-26 00:32:47.943821 30294:32381 ERROR  TDRV:exec_wait     nd0:nc1:h_model.id1001: out of bound"
+RUNTIME_TIME = Instant(1719361967_943_821_000, Clock.HOST_LOCAL, 1000)
+
+
+def only(raw: str) -> Record:
+    (record,) = peel(raw).records
+    return record
+
+
+def message(line: Line) -> str:
+    return line.text[line.records[0].start : line.records[0].end]
+
+
+def test_dockers_json_is_opened() -> None:
+    raw = json.dumps({"log": RUNTIME + "\n", "stream": "stderr", "time": "2026-07-01T10:00:00.1Z"})
+    line = peel(raw)
+    assert (line.text, line.partial, message(line)) == (RUNTIME, False, message(peel(RUNTIME)))
+    assert (line.records[0].instant, line.records[0].outer) == (RUNTIME_TIME, read_iso("2026-07-01T10:00:00.1Z"))
+    assert has_header(raw)
+
+
+def test_a_piece_without_line_end_is_partial() -> None:
+    assert peel('{"log":"abc","stream":"stderr","time":"2026-07-01T10:00:00.1Z"}').partial
+    assert peel("2026-07-01T10:00:00.1Z stderr P abc").partial
+    assert not peel("2026-07-01T10:00:00.1Z stderr F abc").partial
+
+
+@pytest.mark.parametrize("wrap", [str, lambda text: list(text.encode())])
+def test_a_journal_entry_of_the_kernel_is_opened(wrap) -> None:  # type: ignore[no-untyped-def]
+    entry = {
+        "MESSAGE": wrap("nd3: reset request 1 failed"),
+        "_HOSTNAME": "host-7",
+        "_TRANSPORT": "kernel",
+        "PRIORITY": "3",
+        "__REALTIME_TIMESTAMP": "1719828000123456",
+    }
+    record = only(json.dumps(entry))
+    assert (record.channel, record.level, record.place.known()) == (
+        Channel.KERNEL,
+        "ERROR",
+        {"host": "host-7", "device": 3},
+    )
+    assert record.instant == record.outer == Instant(1719828000_123456_000, Clock.UTC, 1000)
+
+
+def test_a_journal_entry_of_a_process_knows_its_process() -> None:
+    entry = {"MESSAGE": "hello", "_HOSTNAME": "h", "_PID": "55", "CONTAINER_NAME": "c"}
+    assert only(json.dumps(entry)).place.known() == {"host": "h", "container": "c", "pid": 55}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"log": 3}',
+        '{"MESSAGE": null}',
+        '{"MESSAGE": [300, "x", -1, true, 1e5]}',
+        '{"log": "x"',
+        '["log"]',
+        '{"log":' + "[" * 100_000,
+        '{"_PID": "x y", "MESSAGE": "z"}',
+        '{"_PID": "123456789012345678901234567890", "MESSAGE": "z"}',
+        '{"PRIORITY": "99", "__REALTIME_TIMESTAMP": "99999999999999999999999", "MESSAGE": "z"}',
+    ],
+)
+def test_a_damaged_envelope_does_no_harm(raw: str) -> None:
+    assert peel(raw).records
+
+
+def test_envelopes_in_envelopes_end() -> None:
+    raw = "hello\n"
+    for _ in range(8):
+        raw = json.dumps({"log": raw})
+    assert len(peel(raw).records) == 1
