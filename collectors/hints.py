@@ -22,6 +22,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
 
 from neuron_doctor.engine.facts import NOWHERE, Place
 
@@ -174,11 +176,18 @@ def _container(directories: list[str], name: str) -> str | None:
     return "/".join(name for name in names if name)
 
 
+@lru_cache(maxsize=1024)
+def _of_directories(directories: tuple[str, ...]) -> Place:
+    """Kept, because the files of one directory come one after the other, by the thousand."""
+    place = NOWHERE
+    for parent, directory in pairwise(("", *directories)):
+        place = _of_directory(parent, directory).over(place)
+    return place
+
+
 def place_of_path(path: str) -> Place:
     """What `path` hints at, by the rules above; parts are separated by `/`, archive members by `!`."""
     *directories, name = [part[:_LONGEST_PART] for part in path.replace("!", "/").split("/") if part] or [""]
-    place = _of_file(name)
-    parents = ["", *directories]
-    for parent, directory in zip(parents[::-1][1:], directories[::-1], strict=True):
-        place = place.over(_of_directory(parent, directory))
-    return replace(place, container=_container(directories, name))
+    place = _of_file(name).over(_of_directories(tuple(directories)))
+    container = _container(directories, name)
+    return replace(place, container=container) if container else place
