@@ -58,6 +58,8 @@ class Place:
 
     def over(self, outer: Place) -> Place:
         """This place, completed from `outer` where it is silent: a line knows better than its file."""
+        if self is NOWHERE or outer is NOWHERE:  # most often
+            return outer if self is NOWHERE else self
         pairs = zip(_VALUES(self), _VALUES(outer), strict=True)
         return Place(*(theirs if mine is None or mine == () else mine for mine, theirs in pairs))
 
