@@ -59,7 +59,7 @@ class Sample:
 
 class ChunkStream(io.RawIOBase):
     """An iterator of chunks, to be read through a BufferedReader. Every read fills its buffer as far as there is data,
-    so `peek` shows a whole head. A chunk iterator that raises `Damaged` ends the stream, and `damaged` is told."""
+    so `peek` shows a whole head. Chunks that raise Damaged or OSError end the stream, and `damaged` is told."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self.sample = Sample()
@@ -86,12 +86,18 @@ class ChunkStream(io.RawIOBase):
         try:
             chunk = next(self._chunks, b"")
         except Damaged as error:
-            if self.damaged:
-                self.damaged(str(error))
-            return False
-        self.sample.add(chunk)
+            return self._end(str(error))
+        except OSError as error:  # of the disk below
+            return self._end(f"cannot be read: {error.strerror}")
+        if chunk:
+            self.sample.add(chunk)
         self._rest = memoryview(chunk)
         return bool(chunk)
+
+    def _end(self, why: str) -> bool:
+        if self.damaged:
+            self.damaged(why)
+        return False
 
 
 def streamed(path: str, name: str, chunks: Iterator[bytes], size: int = -1) -> Input:

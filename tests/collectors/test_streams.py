@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,9 +16,9 @@ from neuron_doctor.engine.facts import NOWHERE, Place
 CHUNKS = st.lists(st.binary(min_size=1, max_size=50).map(lambda b: b * 4000), max_size=12)
 
 
-def torn(chunks: list[bytes]) -> Iterator[bytes]:
+def torn(chunks: list[bytes], error: Exception) -> Iterator[bytes]:
     yield from chunks
-    raise Damaged("cut off")
+    raise error
 
 
 @given(CHUNKS, st.lists(st.integers(1, 300_000), min_size=1))
@@ -43,11 +44,15 @@ def test_a_sample_is_the_same_however_the_bytes_were_cut(chunks: list[bytes]) ->
     assert (sample.size, sample.head, sample.tail) == (len(whole), whole[:HEAD], whole[-HEAD:])
 
 
-def test_damage_ends_the_stream_and_becomes_one_problem() -> None:
-    inp = streamed("a!b", "b", torn([b"what there was"]))
+@pytest.mark.parametrize(
+    ("error", "problem"),
+    [(Damaged("cut off"), "cut off"), (OSError(5, "Input/output error"), "cannot be read: Input/output error")],
+)
+def test_damage_ends_the_stream_and_becomes_one_problem(error: Exception, problem: str) -> None:
+    inp = streamed("a!b", "b", torn([b"what there was"], error))
     assert inp.stream.read() == b"what there was"
     assert inp.stream.read() == b""
-    assert [(p.what, p.count) for p in inp.problems.values()] == [("cut off", 1)]
+    assert [(p.what, p.count) for p in inp.problems.values()] == [(problem, 1)]
 
 
 def test_the_id_is_final_only_when_all_was_read_and_finishing_reads_the_rest() -> None:
