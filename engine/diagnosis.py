@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from neuron_doctor.engine.collectives import match_collectives
 from neuron_doctor.engine.decide import Graph, decide
-from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant, Place, Source, Span
+from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant, Place, Source, Span, ranks_of
 from neuron_doctor.engine.match import Match, canonical, match_rules
 from neuron_doctor.engine.moments import with_years
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.rulefile import ActionDoc
-from neuron_doctor.engine.topology import complete, completed_place, survey
+from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import (
     Action,
     Alternative,
@@ -42,10 +43,22 @@ def diagnose(rulebook: Rulebook, collection: Collection) -> Diagnosis:
     placed = tuple(complete(facts, topology))
     collectives = complete(match_collectives([fact for fact in placed if fact.kind == "fr-rank"]), topology)
     facts = tuple(sorted((*placed, *collectives), key=canonical))
-    sources = tuple(replace(s, place=completed_place(s.place, topology)) for s in collection.sources)
+    sources = tuple(_completed_sources(collection.sources, facts, topology))
     matches, missing = match_rules(rulebook, facts, sources, topology)
     graph = decide(matches, facts, sources)
-    return _assembled(rulebook, graph, sources, missing, usable=bool(facts) or any(s.records for s in sources))
+    diagnosis = _assembled(rulebook, graph, sources, missing, usable=bool(facts) or any(s.records for s in sources))
+    return replace(diagnosis, missing=not_collected(diagnosis, topology))
+
+
+def _completed_sources(sources: Iterable[Source], facts: Iterable[Fact], topology: Topology) -> Iterator[Source]:
+    """The sources with what became known of their places and of the ranks that they speak of."""
+    ranks: dict[str, set[int]] = defaultdict(set)
+    for fact in facts:
+        if fact.place.rank is not None:
+            ranks[fact.source].add(fact.place.rank)
+    for source in sources:
+        own = {source.place.rank} if source.place.rank is not None else ranks[source.id]
+        yield replace(source, place=completed_place(source.place, topology), ranks=tuple(sorted(own)))
 
 
 def deduplicated(facts: Iterable[Fact]) -> list[Fact]:
@@ -67,13 +80,8 @@ def deduplicated(facts: Iterable[Fact]) -> list[Fact]:
 def _identity(fact: Fact) -> tuple[object, ...]:
     what = (fact.name, tuple(sorted((k, v) for k, v in fact.data.items())))
     if fact.instant and fact.place.pid is not None and fact.span.line is not None:
-        return (*what, fact.instant, fact.place.pid, _host_and_text(fact))
+        return (*what, fact.instant, fact.place.pid, fact.span.text[(fact.span.column or 1) - 1 :])
     return (*what, fact.source, fact.span.offset, fact.span.sha256, fact.place)
-
-
-def _host_and_text(fact: Fact) -> str:
-    """The message without what a collector may have put before it; the last 200 characters of the quotation."""
-    return fact.span.text[-200:]
 
 
 # --- folding and findings ------------------------------------------------------------------------------------------
@@ -131,7 +139,7 @@ def _common(places: Sequence[Place]) -> Place:
         for f in fields(Place)
         if f.name != "ranks" and all(getattr(p, f.name) == getattr(places[0], f.name) for p in places)
     }
-    ranks = {rank for p in places for rank in (p.ranks or ((p.rank,) if p.rank is not None else ()))}
+    ranks = {rank for p in places for rank in ranks_of(p)}
     return Place(**agreed, ranks=tuple(sorted(ranks)))
 
 
@@ -164,8 +172,7 @@ def _finding(folded: _Folded) -> Finding:
 
 def _reported(place: Place) -> Place:
     """As reports show it: one rank is a list of one."""
-    ranks = place.ranks or ((place.rank,) if place.rank is not None else ())
-    return replace(place, rank=None, ranks=ranks)
+    return replace(place, rank=None, ranks=ranks_of(place))
 
 
 def _evidence(facts: Sequence[Fact]) -> tuple[Span, ...]:
@@ -214,10 +221,19 @@ def _action(doc: ActionDoc, match: Match) -> Action:
     if match.hosts and "host" not in values:
         values["host"] = ",".join(match.hosts)
 
-    def filled(text: str) -> str:
-        return _SLOT.sub(lambda slot: values.get(slot[1], f"<{slot[1].replace('_', '-')}>"), text)
+    def filled(text: str, *, quote: bool = False) -> str:
+        """The text with its places filled in; what comes from a log is quoted where it goes into a command."""
 
-    return Action(doc.action, filled(doc.target), filled(doc.command), filled(doc.precondition), filled(doc.destroys))
+        def value(slot: re.Match[str]) -> str:
+            known = values.get(slot[1])
+            if known is None:
+                return f"<{slot[1].replace('_', '-')}>"
+            return shlex.quote(known) if quote else known
+
+        return _SLOT.sub(value, text)
+
+    command = filled(doc.command, quote=True)
+    return Action(doc.action, filled(doc.target), command, filled(doc.precondition), filled(doc.destroys))
 
 
 def _captures(facts: Iterable[Fact]) -> dict[str, str]:
@@ -259,6 +275,20 @@ def _assembled(
         rulebook_sha256=rulebook.sha256,
         rulebook_rules=len(rulebook.rules),
     )
+
+
+def not_collected(diagnosis: Diagnosis, topology: Topology) -> tuple[str, ...]:
+    """What would have told more about a failure: the kernel logs of known hosts, the logs of known ranks."""
+    if diagnosis.verdict.status in (Status.HEALTHY, Status.BENIGN, Status.NOT_EVALUABLE):
+        return ()
+    kernel = {s.place.host for s in diagnosis.sources if s.kind == "kernel"}
+    bare = [host for host in topology.hosts if host not in kernel]
+    logged = {rank for s in diagnosis.sources if s.kind == "log" for rank in s.ranks}
+    silent = [rank for rank in range(topology.world_size or 0) if rank not in logged]
+    told = [f"kernel log (dmesg) of {len(bare)} of {len(topology.hosts)} hosts: {', '.join(bare[:4])}"] if bare else []
+    if silent and logged:
+        told.append(f"logs of {len(silent)} of {topology.world_size} ranks")
+    return tuple(told)
 
 
 def _order(finding: Finding) -> tuple[object, ...]:

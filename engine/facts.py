@@ -73,6 +73,11 @@ _VALUES = attrgetter(*_NAMES)
 NOWHERE = Place()
 
 
+def ranks_of(place: Place) -> tuple[int, ...]:
+    """The ranks that a place speaks of."""
+    return place.ranks or ((place.rank,) if place.rank is not None else ())
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """Where the evidence stands. Offsets and lengths are bytes of the decompressed member; `line` and `column` count

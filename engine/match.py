@@ -10,7 +10,7 @@ from itertools import combinations
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.evaluate import Scene, evaluate
 from neuron_doctor.engine.expressions import RecordQuery, holds
-from neuron_doctor.engine.facts import NOWHERE, Fact, Place, Source
+from neuron_doctor.engine.facts import Fact, Place, Source, ranks_of
 from neuron_doctor.engine.kinds import KINDS
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Rule, Rulebook
@@ -86,7 +86,7 @@ def _matches(
         proof = evaluate(rule.when, Scene(groups.visible(key), by_id, known, findings))
         if proof.held:
             used = _used(proof)
-            found.append(Match(rule, _place(used, proof), _hosts(used), used, proof))
+            found.append(Match(rule, _place(rule, used, proof), _hosts(used), used, proof))
     return _without_echoes(found)
 
 
@@ -165,25 +165,26 @@ def canonical(fact: Fact) -> tuple[str, int, str, str]:
     return (fact.span.path, fact.span.offset, fact.name, fact.span.sha256)
 
 
-def _place(facts: Sequence[Fact], proof: Proof) -> Place:
+#: scope -> what is more precise than the statement: a fault of a device has no core, one of a host no device
+_FINER: Mapping[str, frozenset[str]] = {
+    "device": frozenset({"core", "pid"}),
+    "host": frozenset({"device", "core", "pid", "local_rank", "container"}),
+}
+
+
+def _place(rule: Rule, facts: Sequence[Fact], proof: Proof) -> Place:
     """What all the facts agree on; their ranks together; for a quantifier over ranks or hosts, those it singles out."""
     agreed: dict[str, object] = {}
     for field in fields(Place):
-        if field.name == "ranks":
-            continue
         values = {value for fact in facts if (value := getattr(fact.place, field.name)) is not None}
-        if len(values) == 1:
+        if len(values) == 1 and field.name not in ("rank", "ranks", *_FINER.get(rule.at, ())):
             agreed[field.name] = next(iter(values))
-    ranks = {
-        rank
-        for fact in facts
-        for rank in (fact.place.ranks or ((fact.place.rank,) if fact.place.rank is not None else ()))
-    }
+    ranks = {rank for fact in facts for rank in ranks_of(fact.place)}
     singled = [subject for subject in _subjects(proof) if isinstance(subject, int)]
     if singled:
         agreed = {name: value for name, value in agreed.items() if name in ("job", "attempt")}
         ranks = set(singled)
-    return Place(**agreed, ranks=tuple(sorted(ranks))) if facts else NOWHERE  # type: ignore[arg-type]
+    return Place(**agreed, ranks=tuple(sorted(ranks)))  # type: ignore[arg-type]
 
 
 def _subjects(proof: Proof) -> tuple[str | int, ...]:

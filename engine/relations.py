@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
-from neuron_doctor.engine.facts import Place
+from neuron_doctor.engine.facts import Place, ranks_of
 
 
 class Located(Protocol):
@@ -52,8 +52,7 @@ def _core(effect: Located, cause: Located) -> bool | None:
 
 
 def _ranks(located: Located) -> set[int]:
-    place = located.place
-    return set(place.ranks) or ({place.rank} if place.rank is not None else set())
+    return set(ranks_of(located.place))
 
 
 def _rank(effect: Located, cause: Located) -> bool | None:

@@ -11,12 +11,16 @@ from neuron_doctor.engine.facts import Fact, Place, Source
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """What is known of the job's shape. `host_of` maps every name of a host to the one that is shown."""
+    """What is known of the job's shape. `host_of` maps every name of a host to the one that is shown; `home_of_rank` is
+    proven by the ranks' own files, `host_of_rank` by all records; `directory_of` is the host hint of sources that are of
+    no single rank."""
 
     host_of: Mapping[str, str] = field(default_factory=dict)
     instance_of: Mapping[str, str] = field(default_factory=dict)
     rank_of_process: Mapping[tuple[str | None, int], int] = field(default_factory=dict)
     host_of_rank: Mapping[int, str] = field(default_factory=dict)
+    home_of_rank: Mapping[int, str] = field(default_factory=dict)
+    directory_of: Mapping[str, str] = field(default_factory=dict)
     ranks: tuple[int, ...] = ()
     hosts: tuple[str, ...] = ()
     world_size: int | None = None
@@ -30,6 +34,8 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     placed = [_with_host(place, host_of, instance_of) for place in places]
     rank_of_process = _unique(((p.host, p.pid), p.rank) for p in placed if p.pid is not None and p.rank is not None)
     host_of_rank = _unique((p.rank, p.host) for p in placed if p.rank is not None and p.host)
+    own = [(s, _with_host(s.place, host_of, instance_of)) for s in sources]
+    home_of_rank = _unique((place.rank, place.host) for _, place in own if place.rank is not None and place.host)
     sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
     size = next(iter(sizes)) if len(sizes) == 1 else None
     return Topology(
@@ -37,6 +43,8 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         instance_of=instance_of,
         rank_of_process=rank_of_process,  # type: ignore[arg-type]
         host_of_rank=host_of_rank,  # type: ignore[arg-type]
+        home_of_rank=home_of_rank,  # type: ignore[arg-type]
+        directory_of={s.id: place.host for s, place in own if place.host and place.rank is None},
         ranks=tuple(sorted({p.rank for p in placed if p.rank is not None})),
         hosts=tuple(sorted({p.host for p in placed if p.host})),
         world_size=size if isinstance(size, int) else None,
@@ -44,9 +52,13 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
 
 
 def complete(facts: Iterable[Fact], topology: Topology) -> Iterator[Fact]:
-    """The facts, their places completed from what the whole collection proves."""
+    """The facts, their places completed from what the whole collection proves. A log of many ranks lies in the directory
+    of one host; where the ranks' own files say that a rank runs on another, that directory says nothing."""
     for fact in facts:
         place = completed_place(fact.place, topology)
+        home = topology.home_of_rank.get(place.rank) if place.rank is not None else None
+        if home and place.host != home and place.host == topology.directory_of.get(fact.source):
+            place = replace(place, host=home, instance_id=topology.instance_of.get(home))
         yield fact if place is fact.place else replace(fact, place=place)
 
 
