@@ -14,7 +14,7 @@ from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.snapshot import fact, head_lines, output, read_lines
 from neuron_doctor.engine.facts import NOWHERE, Fact, Place, Span, Value
 
-_INSTANCE = r"(?:(?P<instance>i-[0-9a-f]{8,17})-|(?P<other>[\w.]{1,64})-)?"
+_INSTANCE = r"(?:(?P<instance>i-[0-9a-f]{8,17})-|(?P<other>[\w.-]{1,64})-)?"
 _STATE_FILE = re.compile(
     rf"{_INSTANCE}nd(?P<device>\d{{1,4}})-(?:nc(?P<core>\d{{1,4}})|cc-core-(?P<cc>\d{{1,4}}))"
     r"-pid-(?P<pid>\d{1,10})-tid-(?P<tid>\d{1,10})-lid-(?P<lid>\d{1,18})$"

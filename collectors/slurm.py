@@ -46,6 +46,9 @@ _FAILED = frozenset(
         "LAUNCH_FAILED",
     ]
 )
+_OTHER = frozenset(
+    ["COMPLETED", "COMPLETING", "CONFIGURING", "PENDING", "REQUEUED", "RESIZING", "RUNNING", "SUSPENDED"]
+)
 #: Words of a node's state that take it out of service.
 _OUT = re.compile(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|\*", re.IGNORECASE)
 
@@ -113,7 +116,7 @@ def _pairs(text: str) -> dict[str, str]:
     """The `Key=value` members of a line; a value runs to the next key, for names and reasons hold spaces."""
     found = list(_KEY.finditer(text))
     ends = [*(match.start() for match in found[1:]), len(text)]
-    return {match[1]: text[match.end() : end].strip() for match, end in zip(found, ends, strict=True)}
+    return {match[1]: text[match.end() : end].strip() for match, end in zip(found, ends, strict=False)}
 
 
 def _value(record: Mapping[str, str], *keys: str) -> str:
@@ -130,6 +133,7 @@ def _job(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
     if not job or state is None:
         inp.problem("a row without a job or a state", line.number)
         return
+    word = _whole(state["state"])
     exits = _code(_value(record, "ExitCode"))
     derived = _code(_value(record, "DerivedExitCode"))
     nodes = _value(record, "NodeList")
@@ -139,7 +143,7 @@ def _job(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
         "job_id": job,
         "step": step,
         "name": _value(record, "JobName"),
-        "state": state["state"],
+        "state": word,
         "exitcode": exits[0],
         "signal": exits[1],
         "derived_exitcode": derived[0],
@@ -149,15 +153,20 @@ def _job(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
         "cancelled_by": state["uid"] or "",
     }
     yield _at(fact(inp, line, "slurm-job", data, instant=when), inp, place)
-    if state["state"] in _FAILED and any(exits):
+    if word in _FAILED and any(exits):
         failure: dict[str, Value] = {
             "launcher": "slurm",
             "exitcode": exits[0],
             "signal": exits[1],
             "first": False,
-            "message": state["state"],
+            "message": word,
         }
         yield _at(fact(inp, line, "launcher-failure", failure, instant=when), inp, place)
+
+
+def _whole(word: str) -> str:
+    """The state that a word stands for: sacct cuts long ones to the width of the column (`OUT_OF_ME+`)."""
+    return next((state for state in sorted(_FAILED | _OTHER) if word not in _FAILED and state.startswith(word)), word)
 
 
 def _at(said: Fact, inp: Input, place: Place) -> Fact:

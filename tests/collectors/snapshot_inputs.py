@@ -1,4 +1,5 @@
 """Synthetic captures in the documented formats, and how to run a collector over one."""
+# ruff: noqa: E501 - captures keep their own width
 
 from __future__ import annotations
 

@@ -23,8 +23,12 @@ def test_line_ends_of_windows_change_nothing(kind: str, text: str) -> None:
     assert claimed_by(text.replace("\n", "\r\n").encode()) == [kind]
 
 
-@pytest.mark.parametrize(("kind", "text"), [case for case in CASES if "\0" not in case[1] and not case[1].startswith('{"')])
-@pytest.mark.parametrize("prompt", ["$ some-command -x\n", "ubuntu@ip-10-1-200-50:~$ some-command | tee x\n", "+ some-command\n"])
+@pytest.mark.parametrize(
+    ("kind", "text"), [case for case in CASES if "\0" not in case[1] and not case[1].startswith('{"')]
+)
+@pytest.mark.parametrize(
+    "prompt", ["$ some-command -x\n", "ubuntu@ip-10-1-200-50:~$ some-command | tee x\n", "+ some-command\n"]
+)
 def test_the_command_before_its_output_changes_nothing(kind: str, text: str, prompt: str) -> None:
     assert claimed_by((prompt + text).encode()) == [kind]
 
@@ -52,13 +56,17 @@ def test_lines_of_logs_in_any_order_are_claimed_by_none(lines: list[str]) -> Non
     assert claimed_by("\n".join(lines).encode()) == []
 
 
-@given(st.binary(max_size=3000), st.sampled_from(["x", "total", "input0.bin", "a.ntff", "trace.json", "neuron-ls.json"]))
+@given(
+    st.binary(max_size=3000), st.sampled_from(["x", "total", "input0.bin", "a.ntff", "trace.json", "neuron-ls.json"])
+)
 def test_arbitrary_bytes_never_make_a_sniff_fail(data: bytes, name: str) -> None:
     for collector in ALL:
         assert collector.sniff(data, name) in {True, False}
 
 
-@pytest.mark.parametrize("piece", [b"A=", b"[", b"{", b"| ", b"+-", b"a/", b"- ", b"0 ", b"\xff", b"\0", b"Name: ", b"x" * 50 + b" "])
+@pytest.mark.parametrize(
+    "piece", [b"A=", b"[", b"{", b"| ", b"+-", b"a/", b"- ", b"0 ", b"\xff", b"\0", b"Name: ", b"x" * 50 + b" "]
+)
 def test_a_head_without_a_line_end_is_refused_quickly(piece: bytes) -> None:
     data = (piece * HEAD)[:HEAD]
     assert claimed_by(data) in ([], ["env"])

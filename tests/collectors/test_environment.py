@@ -1,0 +1,71 @@
+"""Environment dumps: values masked in facts and quotations, ranks only where they are a worker's."""
+
+from __future__ import annotations
+
+import pytest
+from snapshot_inputs import ENV, by_kind, claimed_by, facts_of, one
+
+
+def values(text: str, path: str = "env.txt") -> dict[object, object]:
+    return {f.data["name"]: f.data["value"] for f in by_kind(facts_of(text, path))["env"]}
+
+
+def test_harmless_values_are_shown_and_others_masked() -> None:
+    shown = values(ENV)
+    assert shown["NEURON_RT_ROOT_COMM_ID"] == "10.0.3.7:41000"
+    assert {shown[name] for name in ("HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "USER_EMAIL")} == {"<masked>"}
+
+
+@pytest.mark.parametrize(
+    "text", [ENV, ENV.replace("\n", "\0"), "".join(f"declare -x {line}\n" for line in ENV.split())]
+)
+def test_no_masked_value_stands_in_any_quotation(text: str) -> None:
+    quoted = " ".join(str(fact.span.text) for fact in facts_of(text))
+    assert "hf_" not in quoted
+    assert "wJalr" not in quoted
+    assert "someone@" not in quoted
+
+
+def test_the_place_is_that_of_the_worker() -> None:
+    fact = next(iter(facts_of(ENV)))
+    assert fact.place.known() == {"job": "8812", "host": "trn-node-7", "rank": 35, "local_rank": 3}
+
+
+def test_the_world_is_as_large_as_the_variable_says() -> None:
+    assert one(facts_of(ENV), "world").data == {"size": 64}
+
+
+def test_a_rank_without_a_local_rank_counts_pods_and_gives_no_place() -> None:
+    facts = facts_of(ENV.replace("LOCAL_RANK=3\n", ""))
+    assert facts[0].place.rank is None
+    assert by_kind(facts)["world"] == []
+
+
+def test_the_process_is_that_of_the_directory_of_environ() -> None:
+    facts = facts_of(ENV.replace("\n", "\0"), "node1/proc/4242/environ")
+    assert {fact.place.pid for fact in facts} == {4242}
+    assert values(ENV.replace("\n", "\0"), "node1/proc/4242/environ") == values(ENV)
+
+
+@pytest.mark.parametrize("form", ["export {}={}", 'declare -x {}="{}"', "{}='{}'"])
+def test_the_forms_of_shells_are_read(form: str) -> None:
+    text = "".join(form.format(*line.split("=", 1)) + "\n" for line in ENV.splitlines())
+    assert values(text) == values(ENV)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'NAME="Ubuntu"\nVERSION_ID="22.04"\nID=ubuntu\n',
+        "CONFIG_X86=y\nCONFIG_SMP=y\n",
+        ENV + "Traceback (most recent call last):\n",
+        "RANK=3\nRANK=3\n",
+    ],
+)
+def test_other_files_of_settings_are_not_claimed(text: str) -> None:
+    assert claimed_by(text.encode()) == []
+
+
+def test_a_value_of_several_lines_does_not_hide_the_rest() -> None:
+    text = ENV.replace("PATH=", "BASH_FUNC_ml%%=() {  eval $x\n}\nPATH=")
+    assert values(text)["PATH"] == values(ENV)["PATH"]

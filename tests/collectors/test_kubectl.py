@@ -1,0 +1,271 @@
+"""kubectl: tables, descriptions, JSON and YAML give the same facts of pods, nodes and events."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from snapshot_inputs import (
+    DESCRIBE_EVENTS,
+    DESCRIBE_NODE,
+    DESCRIBE_POD,
+    EVENTS,
+    NODES,
+    POD_JSON,
+    POD_YAML,
+    PODS,
+    as_input,
+    by_kind,
+    facts_of,
+    one,
+    read,
+)
+
+from neuron_doctor.collectors.kubectl import COLLECTORS
+from neuron_doctor.engine.facts import Clock, Fact, Place
+
+
+def events(text: str) -> list[tuple[object, ...]]:
+    return [(f.data["object"], f.data["reason"], f.data["resolved"]) for f in by_kind(facts_of(text))["k8s-event"]]
+
+
+def conditions(text: str) -> list[tuple[object, ...]]:
+    found = by_kind(facts_of(text))["node-condition"]
+    return [(f.data["type"], f.data["status"], f.data["healthy"]) for f in found]
+
+
+def failure(fact: Fact) -> tuple[object, ...]:
+    return tuple(fact.data[name] for name in ("launcher", "exitcode", "signal", "message"))
+
+
+# --- tables
+
+
+def test_a_wide_table_of_pods_gives_phase_restarts_and_node() -> None:
+    running, killed, pending = facts_of(PODS)
+    assert running.data["ready"] is True
+    assert running.place.known() == {"host": "ip-10-0-1-7.ec2.internal", "container": "train-worker-0"}
+    assert (killed.data["reason"], killed.data["restarts"], killed.data["namespace"]) == ("OOMKilled", 2, "default")
+    assert (pending.data["phase"], pending.data["reason"], pending.data["node"]) == ("Pending", "", "")
+
+
+def test_a_table_of_nodes_gives_their_status() -> None:
+    assert [f.data["status"] for f in facts_of(NODES)] == ["Ready", "NotReady,SchedulingDisabled"]
+
+
+def test_custom_columns_of_resources_give_what_nodes_offer() -> None:
+    facts = facts_of(
+        "NAME          NeuronDevice   NeuronCore\n"
+        "ip-10-0-1-7   16             32\n"
+        "ip-10-0-1-8   <none>         <none>\n"
+    )
+    assert [(f.data["neuron"], f.data["neuroncore"], f.data["efa"]) for f in facts] == [(16, 32, -1), (0, 0, -1)]
+
+
+def test_a_failed_scheduling_is_over_once_the_same_pod_was_scheduled() -> None:
+    assert events(EVENTS) == [
+        ("pod/train-worker-0", "Scheduled", False),
+        ("pod/train-worker-0", "FailedScheduling", True),
+        ("pod/train-worker-2", "FailedScheduling", False),
+    ]
+
+
+def test_a_failed_scheduling_after_an_older_schedule_of_that_name_is_not_over() -> None:
+    later = events(EVENTS.replace("12m         Warning", "2m          Warning"))
+    assert later[1] == ("pod/train-worker-0", "FailedScheduling", False)
+
+
+def test_several_tables_in_one_output_are_all_read() -> None:
+    facts = by_kind(facts_of(PODS + "\n" + NODES))
+    assert (len(facts["pod"]), len(facts["node"])) == (3, 2)
+
+
+def test_a_table_that_was_re_spaced_is_still_read() -> None:
+    narrow = "NAME     READY     STATUS      RESTARTS   AGE\na-long-name-of-a-pod  0/1  Error  3  2m\n"
+    (fact,) = facts_of(narrow)
+    assert (fact.data["name"], fact.data["phase"], fact.data["restarts"]) == ("a-long-name-of-a-pod", "Error", 3)
+
+
+# --- descriptions
+
+
+def test_the_events_of_a_description_by_themselves_are_about_the_pod_that_was_scheduled() -> None:
+    assert events(DESCRIBE_EVENTS)[:2] == [
+        ("pod/infer-0", "FailedScheduling", True),
+        ("pod/infer-0", "Scheduled", False),
+    ]
+    repeats = [f.data["repeats"] for f in by_kind(facts_of(DESCRIBE_EVENTS))["k8s-event"]]
+    assert repeats == [3, 1, 1]
+    assert one(facts_of(DESCRIBE_EVENTS), "identity").data == {"pod": "infer-0", "hostname": "ip-10-0-9-9.ec2.internal"}
+
+
+def test_a_failed_scheduling_without_a_schedule_is_not_over() -> None:
+    alone = "".join(line + "\n" for line in DESCRIBE_EVENTS.splitlines()[:4])
+    assert events(alone) == [("", "FailedScheduling", False)]
+
+
+def test_a_described_pod_gives_each_container_and_how_it_ended() -> None:
+    facts = by_kind(facts_of(DESCRIBE_POD))
+    worker, sidecar = facts["pod"]
+    assert {
+        name: worker.data[name] for name in ("container", "reason", "exit_code", "signal", "restarts", "ready")
+    } == {
+        "container": "worker",
+        "reason": "OOMKilled",
+        "exit_code": 137,
+        "signal": 9,
+        "restarts": 2,
+        "ready": False,
+    }
+    assert (sidecar.data["container"], sidecar.data["ready"], sidecar.data["exit_code"]) == ("sidecar", True, 0)
+    (ended,) = facts["launcher-failure"]
+    assert failure(ended) == ("kubernetes", 137, 9, "OOMKilled")
+    assert ended.span.text.strip() == "Exit Code:    137"
+    assert ended.instant is not None
+    assert (ended.instant.clock, ended.instant.ns) == (Clock.UTC, 1_736_163_000 * 10**9)
+    assert worker.place.known() == {"host": "ip-10-0-1-8.ec2.internal", "container": "train-worker-1"}
+
+
+def test_no_quotation_shows_the_environment_of_a_container() -> None:
+    for text in (DESCRIBE_POD, POD_JSON):
+        assert all("hf_" not in fact.span.text for fact in facts_of(text))
+
+
+def test_a_described_node_gives_what_it_offers_and_what_ails_it() -> None:
+    facts = facts_of(DESCRIBE_NODE)
+    node = one(facts, "node")
+    assert {k: node.data[k] for k in ("status", "neuron", "neuroncore", "efa", "expected_neuron")} == {
+        "status": "SchedulingDisabled",
+        "neuron": 15,
+        "neuroncore": 30,
+        "efa": 8,
+        "expected_neuron": 16,
+    }
+    assert node.place.instance_id == "i-0123456789abcdef0"
+    assert conditions(DESCRIBE_NODE) == [
+        ("sagemaker.amazonaws.com/node-health-status", "UnschedulablePendingReplacement", False),
+        ("sagemaker.amazonaws.com/node-health-status", "Unschedulable", False),
+        ("NeuronHealth", "True", False),
+        ("Ready", "True", True),
+    ]
+    reasons = [f.data["reason"] for f in by_kind(facts)["node-condition"]]
+    assert reasons == ["", "NoSchedule", "NeuronHasError_DMA_ERROR", "KubeletReady"]
+
+
+def test_several_descriptions_in_one_output_are_all_read() -> None:
+    facts = by_kind(facts_of(DESCRIBE_NODE + "\n\n" + DESCRIBE_POD))
+    assert (len(facts["node"]), len(facts["pod"])) == (1, 2)
+
+
+# --- objects
+
+
+def test_json_gives_the_same_failure_as_the_description() -> None:
+    ended = one(facts_of(POD_JSON), "launcher-failure")
+    described = one(facts_of(DESCRIBE_POD), "launcher-failure")
+    assert failure(ended) == failure(described)
+    assert ended.instant == described.instant
+    assert ended.place == described.place
+    assert ended.span.text == '"exitCode": 137'
+
+
+def test_a_node_in_json_gives_labels_taints_and_conditions() -> None:
+    assert conditions(POD_JSON) == [
+        ("sagemaker.amazonaws.com/deep-health-check-status", "Failed", False),
+        ("sagemaker.amazonaws.com/fault-details", "[]", False),
+        ("sagemaker.amazonaws.com/node-health-status", "Unschedulable", False),
+        ("DiskPressure", "False", True),
+    ]
+    assert one(facts_of(POD_JSON), "node").data["neuron"] == 15
+
+
+def test_events_in_json_are_ordered_by_their_times() -> None:
+    assert events(POD_JSON) == [
+        ("pod/train-worker-1", "FailedScheduling", True),
+        ("pod/train-worker-1", "Scheduled", False),
+    ]
+    first, second = by_kind(facts_of(POD_JSON))["k8s-event"]
+    assert first.data["repeats"] == 4
+    assert first.instant is not None
+    assert second.instant is not None
+    assert first.instant < second.instant
+
+
+def test_compact_json_gives_the_same_data() -> None:
+    compact = json.dumps(json.loads(POD_JSON), separators=(",", ":"))
+    assert [f.data for f in facts_of(compact)] == [f.data for f in facts_of(POD_JSON)]
+
+
+def test_a_single_object_is_read_too() -> None:
+    pod = json.dumps(json.loads(POD_JSON)["items"][0], indent=4)
+    assert one(facts_of(pod), "pod").data["exit_code"] == 137
+
+
+def test_yaml_gives_the_pod_and_its_end() -> None:
+    facts = facts_of(POD_YAML)
+    assert failure(one(facts, "launcher-failure")) == ("kubernetes", 1, 0, "Error")
+    assert one(facts, "pod").data["restarts"] == 3
+    assert one(facts, "launcher-failure").span.text == "exitCode: 1"
+
+
+def test_several_documents_of_yaml_are_all_read() -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: {}\nstatus:\n  phase: Failed\n"
+    facts = facts_of(pod.format("a") + "---\n" + pod.format("b"))
+    assert [f.data["name"] for f in by_kind(facts)["pod"]] == ["a", "b"]
+
+
+def test_what_kubectl_says_does_not_hold_for_the_host_where_it_ran() -> None:
+    facts = facts_of(PODS, place=Place(host="head-node", job="8812"))
+    assert {fact.place.host for fact in facts} == {"ip-10-0-1-7.ec2.internal", "ip-10-0-1-8.ec2.internal", None}
+    assert {fact.place.job for fact in facts} == {"8812"}
+
+
+# --- damage
+
+
+def test_a_list_in_json_that_is_cut_off_keeps_what_is_whole() -> None:
+    facts, inp = read(POD_JSON[: POD_JSON.index('"deep')] if '"deep' in POD_JSON else POD_JSON[: len(POD_JSON) // 2])
+    assert len(by_kind(facts)["pod"]) == 1
+    assert list(inp.problems) == ["unreadable JSON: JSONDecodeError"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        ("  spec: &a [*a]\n", "YAML with aliases is not from kubectl"),
+        ("  spec: " + "[" * 200 + "\n", "YAML is nested too deeply"),
+        ("  spec: {\n", "unreadable YAML: ParserError"),
+    ],
+)
+def test_hostile_yaml_is_a_problem_of_its_object_only(damage: str, problem: str) -> None:
+    item = "- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: b\n" + damage
+    text = POD_YAML.replace("kind: List", item + "kind: List")
+    facts, inp = read(text)
+    assert [f.data["name"] for f in by_kind(facts)["pod"]] == ["train-worker-1"]
+    assert list(inp.problems) == [problem]
+
+
+def test_a_tag_in_yaml_builds_nothing() -> None:
+    text = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: !!python/object/apply:os.getcwd []\n"
+    assert [f.data["name"] for f in facts_of(text)] == [""]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"apiVersion": "v1", "kind": "Pod", "metadata": 1, "status": {"containerStatuses": [1, null, {"state": 7}]}}',
+        '{"apiVersion": "v1", "kind": "Node", "metadata": {"labels": []}, "status": {"conditions": {}}}',
+        '{"apiVersion": "v1", "items": [5, {"kind": "Event", "regarding": "x", "eventTime": "never"}], "kind": "List"}',
+    ],
+)
+def test_objects_of_the_wrong_types_do_not_stop_the_reading(text: str) -> None:
+    assert isinstance(facts_of(text), list)
+
+
+@given(st.sampled_from([PODS, EVENTS, DESCRIBE_POD, DESCRIBE_NODE, POD_JSON, POD_YAML]), st.data())
+def test_any_cut_or_splice_of_an_output_is_read_without_an_exception(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    list(COLLECTORS[0].collect(as_input((text[:start] + text[end:]).encode())))

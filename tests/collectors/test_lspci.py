@@ -1,0 +1,46 @@
+"""lspci: devices are counted in each of its formats, and a filtered listing counts only what it shows."""
+
+from __future__ import annotations
+
+import pytest
+from snapshot_inputs import LSPCI, LSPCI_NUMERIC, LSPCI_TREE, by_kind, facts_of, one
+
+
+def addresses(text: str) -> list[tuple[object, object]]:
+    return [(f.data["kind"], f.data["bdf"]) for f in by_kind(facts_of(text))["pci-device"]]
+
+
+def test_the_plain_form_gives_kinds_addresses_and_counts() -> None:
+    assert addresses(LSPCI) == [("efa", "10:19.0"), ("neuron", "10:1c.0"), ("neuron", "10:1d.0")]
+    count = one(facts_of(LSPCI), "device-count").data
+    assert count == {"neuron": 2, "efa": 1, "cores": 0, "expected_neuron": 0, "expected_efa": 0}
+
+
+def test_a_device_that_does_not_answer_is_gone() -> None:
+    assert [f.data["gone"] for f in by_kind(facts_of(LSPCI))["pci-device"]] == [False, False, True]
+
+
+def test_the_tree_gives_the_bus_of_each_device() -> None:
+    assert addresses(LSPCI_TREE) == [("efa", "0000:a0:19.0"), ("neuron", "0000:a0:1b.0"), ("neuron", "0000:90:1b.0")]
+
+
+def test_the_numeric_form_is_read_by_device_id() -> None:
+    assert addresses(LSPCI_NUMERIC) == [("efa", "0000:10:19.0"), ("neuron", "0000:10:1c.0")]
+
+
+def test_details_between_the_devices_change_nothing() -> None:
+    detailed = LSPCI.replace("\n", "\n\tSubsystem: Amazon.com, Inc. Device 0000\n\tKernel driver in use: neuron\n\n")
+    assert addresses(detailed) == addresses(LSPCI)
+
+
+def test_a_whole_listing_without_neuron_devices_counts_none() -> None:
+    text = "\n".join(line for line in LSPCI.splitlines() if "Neuron" not in line and "EFA" not in line)
+    count = one(facts_of(text), "device-count").data
+    assert (count["neuron"], count["efa"]) == (0, 0)
+
+
+@pytest.mark.parametrize(("word", "expected"), [("Neuron", (2, -1)), ("EFA", (-1, 1))])
+def test_a_filtered_listing_does_not_count_what_it_leaves_out(word: str, expected: tuple[int, int]) -> None:
+    text = "\n".join(line for line in LSPCI.splitlines() if word in line)
+    count = one(facts_of(text), "device-count").data
+    assert (count["neuron"], count["efa"]) == expected

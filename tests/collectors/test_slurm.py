@@ -1,0 +1,115 @@
+"""Slurm: jobs, steps and nodes from each of its outputs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from snapshot_inputs import (
+    SACCT,
+    SACCT_PARSABLE,
+    SCONTROL_JOB,
+    SCONTROL_NODE,
+    SINFO,
+    as_input,
+    by_kind,
+    facts_of,
+    one,
+    read,
+)
+
+from neuron_doctor.collectors.slurm import COLLECTORS
+from neuron_doctor.engine.facts import Clock, Place
+
+
+def jobs(text: str) -> list[tuple[object, ...]]:
+    names = ("job_id", "step", "state", "exitcode", "signal")
+    return [tuple(f.data[name] for name in names) for f in by_kind(facts_of(text))["slurm-job"]]
+
+
+def test_the_default_form_of_sacct_is_read_by_its_ruler() -> None:
+    assert jobs(SACCT) == [
+        ("8812", "", "FAILED", 1, 0),
+        ("8812", "batch", "FAILED", 1, 0),
+        ("8812", "0", "OUT_OF_MEMORY", 0, 125),
+        ("8813", "", "CANCELLED", 0, 0),
+    ]
+
+
+def test_the_parsable_form_gives_who_cancelled_and_what_was_derived() -> None:
+    facts = by_kind(facts_of(SACCT_PARSABLE))["slurm-job"]
+    assert [f.data["state"] for f in facts] == ["NODE_FAIL", "CANCELLED", "TIMEOUT"]
+    assert facts[0].data["derived_exitcode"] == 137
+    assert facts[1].data["cancelled_by"] == "1001"
+    assert facts[1].place.known() == {"job": "8812", "host": "trn-3"}
+    assert facts[0].place.known() == {"job": "8812"}
+    assert facts[0].instant is not None
+    assert facts[0].instant.clock is Clock.HOST_LOCAL
+    assert facts[2].instant is None
+
+
+def test_scontrol_gives_reason_restarts_and_a_name_with_spaces() -> None:
+    job = one(facts_of(SCONTROL_JOB), "slurm-job").data
+    shown = {name: job[name] for name in ("name", "state", "reason", "restarts", "exitcode", "nodes")}
+    assert shown == {
+        "name": "train run 7",
+        "state": "FAILED",
+        "reason": "NonZeroExitCode",
+        "restarts": 2,
+        "exitcode": 9,
+        "nodes": "trn-[0-15]",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (SCONTROL_JOB, [("slurm", 9, 0, "FAILED")]),
+        (SACCT_PARSABLE, [("slurm", 1, 0, "NODE_FAIL"), ("slurm", 0, 15, "CANCELLED")]),
+    ],
+)
+def test_a_job_that_failed_with_a_code_is_a_failure_of_the_launcher(text: str, expected: list[object]) -> None:
+    names = ("launcher", "exitcode", "signal", "message")
+    assert [tuple(f.data[n] for n in names) for f in by_kind(facts_of(text))["launcher-failure"]] == expected
+
+
+def test_several_jobs_of_scontrol_are_told_apart() -> None:
+    text = SCONTROL_JOB + "\n" + SCONTROL_JOB.replace("8812", "8813").replace("FAILED", "COMPLETED")
+    assert [row[:3] for row in jobs(text)] == [("8812", "", "FAILED"), ("8813", "", "COMPLETED")]
+
+
+def test_a_node_out_of_service_gives_its_reason() -> None:
+    fact = one(facts_of(SCONTROL_NODE), "node-condition")
+    assert (fact.data["name"], fact.data["status"], fact.data["healthy"]) == ("trn-3", "DOWN+DRAIN", False)
+    assert str(fact.data["reason"]).startswith("Action:Replace")
+
+
+def test_a_node_in_service_gives_nothing() -> None:
+    assert facts_of("NodeName=trn-3 Arch=x86_64\n   State=IDLE ThreadsPerCore=2\n") == []
+
+
+def test_sinfo_gives_each_reason_with_its_nodes() -> None:
+    facts = by_kind(facts_of(SINFO))["node-condition"]
+    assert [(f.data["name"], f.data["reason"]) for f in facts] == [
+        ("trn-3", "Action:Reboot"),
+        ("trn-[7-8]", "Not responding"),
+    ]
+    assert facts[0].place.host == "trn-3"
+    assert facts[1].place.host is None
+
+
+def test_what_the_controller_says_does_not_hold_for_the_host_that_asked() -> None:
+    assert one(facts_of(SCONTROL_JOB, place=Place(host="head-node")), "slurm-job").place.host is None
+
+
+def test_a_row_without_a_state_is_a_problem() -> None:
+    facts, inp = read(SACCT_PARSABLE + "8815|x||0:0||||\n")
+    assert len(by_kind(facts)["slurm-job"]) == 3
+    assert inp.problems["a row without a job or a state"].line == 5
+
+
+@given(st.sampled_from([SACCT, SACCT_PARSABLE, SCONTROL_JOB, SCONTROL_NODE, SINFO]), st.data())
+def test_any_cut_or_splice_of_an_output_is_read_without_an_exception(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    list(COLLECTORS[0].collect(as_input((text[:start] + text[end:]).encode())))
