@@ -141,7 +141,7 @@ def _entries(folder: str, visit: _Visit) -> list[os.DirEntry[str] | Found]:
     """The entries of a folder, the first by name last; for one that cannot be listed, what to say of it."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(entries, key=lambda entry: entry.name, reverse=True)
+            return [*sorted(entries, key=lambda entry: entry.name, reverse=True)]
     except OSError as error:
         return [_unreadable(visit.shown(folder), error)]
 
