@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import Block, blocks
@@ -101,7 +102,7 @@ def _line_facts(
         pattern = scan.patterns[index]
         found = _in_window(block, begin, end, pattern) if pattern.anchor else _in_line(line, pattern)
         if found is not None:
-            fact = _fact(scan, block, (begin, raw), line, pattern, found)
+            fact = _fact(scan, block, (begin, raw), pattern, found)
             if fact is not None:
                 yield fact, pattern
 
@@ -145,7 +146,7 @@ def _in_line(line: Line, pattern: Pattern) -> _Found | None:
 
 
 def _channel_fits(pattern: Pattern, record: Record) -> bool:
-    return pattern.channel == "any" or pattern.channel == record.channel.value
+    return pattern.channel in ("any", record.channel.value)
 
 
 def _in_window(block: Block, begin: int, end: int, pattern: Pattern) -> _Found | None:
@@ -185,9 +186,7 @@ def _lines_after(block: Block, end: int, most: int) -> Iterator[Line]:
 # --- from a match to a fact ----------------------------------------------------------------------------------------
 
 
-def _fact(
-    scan: _Scan, block: Block, where: tuple[int, bytes], line: Line, pattern: Pattern, found: _Found
-) -> Fact | None:
+def _fact(scan: _Scan, block: Block, where: tuple[int, bytes], pattern: Pattern, found: _Found) -> Fact | None:
     begin, raw = where
     try:
         data, place = read_captures(pattern, found.groups)
@@ -301,5 +300,4 @@ def _set_coverage(scan: _Scan) -> None:
     clock = max(Clock, key=clocks.count)
     times = sorted(time for time in scan.times if time.clock is clock)
     scan.inp.first, scan.inp.last = times[0], times[-1]
-    scan.inp.gaps.extend(Gap(a, b) for a, b in zip(times, times[1:], strict=False) if b.ns - a.ns > GAP_NS)
-
+    scan.inp.gaps.extend(Gap(a, b) for a, b in pairwise(times) if b.ns - a.ns > GAP_NS)

@@ -40,7 +40,7 @@ app.command("completion")(completion)
 app.add_typer(rulebook.app, name="rules")
 
 
-def _print_version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over so
+def _print_version(value: bool) -> None:
     if value:
         print(f"neuron-doctor {VERSION}")
         raise typer.Exit

@@ -44,7 +44,9 @@ def builtin_pack() -> Path:
 
 def rulebook_for(request: Request) -> Rulebook:
     """The rules of the request. Raises RulebookError."""
-    return load_rulebook([builtin_pack(), *request.packs], only_terms=() if request.builtin_rules else (builtin_pack(),))
+    return load_rulebook(
+        [builtin_pack(), *request.packs], only_terms=() if request.builtin_rules else (builtin_pack(),)
+    )
 
 
 def diagnose_paths(request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None) -> Diagnosis:

@@ -312,7 +312,8 @@ def _verdict(findings: Sequence[Finding], *, usable: bool) -> Verdict:
     if unknown:
         return Verdict(Status.UNKNOWN_FAILURE, f"{unknown.title}{where(unknown)}; no rule explains it", complete=True)
     if victims:
-        headline = f"Only consequences were found ({victims[0].title}{where(victims[0])}); their cause is not in what was collected"
+        seen = f"{victims[0].title}{where(victims[0])}"
+        headline = f"Only consequences were found ({seen}); their cause is not in what was collected"
         return Verdict(Status.VICTIMS_ONLY, headline, complete=True)
     if not usable:
         return Verdict(Status.NOT_EVALUABLE, "Nothing in the given paths could be read as evidence", complete=True)

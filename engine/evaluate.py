@@ -28,7 +28,7 @@ class Scene:
         return [fact for fact in self.facts.get(query.name, ()) if holds(query.where, fact)]
 
 
-def evaluate(condition: cond.Condition, scene: Scene) -> Proof:
+def evaluate(condition: cond.Condition, scene: Scene) -> Proof:  # noqa: PLR0911 - one for each sort of condition
     """The proof that the condition holds, does not hold, or cannot be decided."""
     match condition:
         case cond.Record(query=query):

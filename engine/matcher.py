@@ -15,7 +15,8 @@ from neuron_doctor.engine.patterns import Pattern
 class Matcher(Protocol):
     """`find(block)` gives (end offset within the block, index of the pattern) pairs, in no promised order."""
 
-    def find(self, block: bytes) -> list[tuple[int, int]]: ...
+    def find(self, block: bytes) -> list[tuple[int, int]]:
+        """Candidates in a block that ends at a line end."""
 
 
 def build_matcher(patterns: Sequence[Pattern], *, pure: bool = False) -> Matcher:

@@ -12,10 +12,12 @@ class Located(Protocol):
     """What has a place and may stand on several hosts."""
 
     @property
-    def place(self) -> Place: ...
+    def place(self) -> Place:
+        """What all of it agrees on."""
 
     @property
-    def hosts(self) -> tuple[str, ...]: ...
+    def hosts(self) -> tuple[str, ...]:
+        """Every host that it stands on."""
 
 
 def _both(values: Iterable[bool | None]) -> bool | None:

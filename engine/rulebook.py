@@ -15,7 +15,7 @@ import msgspec
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.durations import parse_duration
-from neuron_doctor.engine.errors import Location, RuleError, RulebookError
+from neuron_doctor.engine.errors import Location, RulebookError, RuleError
 from neuron_doctor.engine.expressions import BadExpression, RecordQuery, check_types, parse_query
 from neuron_doctor.engine.kinds import KINDS, FieldType
 from neuron_doctor.engine.patterns import Pattern, PatternSet, capture_type
@@ -30,8 +30,8 @@ from neuron_doctor.engine.rulefile import (
     TermsFile,
 )
 from neuron_doctor.engine.verdict import EdgeType, Severity
-from neuron_doctor.engine.yamlfile import Document, Path as DocPath, read_yaml
-
+from neuron_doctor.engine.yamlfile import Document, read_yaml
+from neuron_doctor.engine.yamlfile import Path as DocPath
 
 T = TypeVar("T")
 
@@ -152,7 +152,7 @@ def _is_rule(document: Document) -> bool:
 def _sort_in(loader: _Loader, document: Document) -> None:
     data = document.data
     if document.path.endswith("/causes.yaml") and isinstance(data, dict):
-        _take_causes(loader, document, data)
+        _take_causes(loader, data)
     elif document.path.endswith("/terms.yaml"):
         terms = _convert(loader, document, TermsFile)
         loader.terms.update(terms.causes if terms else {})
@@ -170,7 +170,7 @@ def _sort_in(loader: _Loader, document: Document) -> None:
         _take_patterns(loader, rule.patterns, document)
 
 
-def _take_causes(loader: _Loader, document: Document, data: Mapping[str, object]) -> None:
+def _take_causes(loader: _Loader, data: Mapping[str, object]) -> None:
     for family, causes in data.items():
         for name, said in causes.items() if isinstance(causes, dict) else ():
             loader.causes[name] = Cause(name, family, str(said["by"]), str(said["is"]))

@@ -31,7 +31,7 @@ class Colour(StrEnum):
     NEVER = "never"
 
 
-def diagnose(  # noqa: PLR0913 - one parameter for each option
+def diagnose(
     paths: Paths,
     formats: list[str] = typer.Option(
         ["text"],

@@ -18,15 +18,18 @@ from neuron_doctor.engine.facts import Clock, Fact
 from neuron_doctor.engine.matcher import build_matcher
 from neuron_doctor.engine.patterns import Pattern, PatternSet
 
+TABLE = r"host: (?P<host>\w+)\nrank: (?P<rank>\d+)\nexit: (?P<exitcode>-?\d+)"
 PATTERNS = PatternSet(
     (
         Pattern("bad", r"something bad (?P<what>\w+)"),
         Pattern("counted", r"counted thing", counted=True),
-        Pattern("step", r"step (?P<value>\d+) done", fields={"value": "float"}, emits="progress", values={"what": "step"}),
+        Pattern(
+            "step", r"step (?P<value>\d+) done", fields={"value": "float"}, emits="progress", values={"what": "step"}
+        ),
         Pattern("only-kernel", r"hardware (?P<what>\w+)", channel="kernel"),
         Pattern("secret", r"export (?P<name>\w+)=(?P<value>\S+)", emits="env"),
         Pattern("code", r"status (?P<code>\d+)", emits="status"),
-        Pattern("table", r"host: (?P<host>\w+)\nrank: (?P<rank>\d+)\nexit: (?P<exitcode>-?\d+)", anchor=r"exit: -?\d", fields={"exitcode": "int"}),
+        Pattern("table", TABLE, anchor=r"exit: -?\d", fields={"exitcode": "int"}),
         Pattern("number", r"reads as (?P<count>\w+)", fields={"count": "int"}),
     )
 )

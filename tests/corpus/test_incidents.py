@@ -49,9 +49,16 @@ def fits(root: Finding, label: dict[str, Any]) -> bool:
     return not wanted or (bool(root.actions) and root.actions[0].action in wanted)
 
 
+def _first_action(finding: Finding) -> str:
+    return finding.actions[0].action.value if finding.actions else "-"
+
+
 def shown(diagnosis: Diagnosis) -> str:
     lines = [f"{diagnosis.verdict.status.value}: {diagnosis.verdict.headline}"]
-    lines += [f"  {f.role.value} {f.rule} {f.cause} {f.place.known()} {f.hosts} {[a.action.value for a in f.actions[:1]]}" for f in diagnosis.findings]
+    for f in diagnosis.findings:
+        lines.append(
+            f"  {f.role.value} {f.rule} {f.cause} {f.place.known()} {f.hosts} {[a.action.value for a in f.actions[:1]]}"
+        )
     return "\n".join(lines)
 
 

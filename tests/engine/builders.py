@@ -51,7 +51,9 @@ def progress(*, at: float | None = None, offset: int = 0, source: str = "s", **p
     )
 
 
-def source(name: str, *, kind: str = "log", first: float | None = None, last: float | None = None, **place: object) -> Source:
+def source(
+    name: str, *, kind: str = "log", first: float | None = None, last: float | None = None, **place: object
+) -> Source:
     """A source that covers `first` to `last` seconds."""
     return Source(
         name,
@@ -82,7 +84,9 @@ when:
 """
 
 
-def rule(id_: str, when: str, *, cause: str = "bug", at: str = "process", patterns: tuple[str, ...] = (), more: str = "") -> str:
+def rule(
+    id_: str, when: str, *, cause: str = "bug", at: str = "process", patterns: tuple[str, ...] = (), more: str = ""
+) -> str:
     """The YAML of a rule; each pattern looks for its own name."""
     made = "".join(f"  {name}: {{regex: 'message {name} (?P<what>\\w+)'}}\n" for name in patterns) or "  {}"
     return RULE.format(id=id_, cause=cause, at=at, patterns=made, when="  " + when.replace("\n", "\n  "), more=more)

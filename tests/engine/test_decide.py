@@ -14,6 +14,7 @@ from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import Diagnosis, Role, Status
 
 EXPLAINS = """
+survivable: false
 explains:
   - {causes: [stuck], relation: job, within: 1h, edge: timed-out-waiting-for}
   - {causes: [bug], relation: same-process, within: 1h}
@@ -23,7 +24,7 @@ explains:
 def book(folder: Path) -> Rulebook:
     return pack(
         folder,
-        rule("device-broke", "record: broke", cause="broken-device", at="device", patterns=("broke",), more=f"survivable: false\n{EXPLAINS}"),
+        rule("device-broke", "record: broke", cause="broken-device", at="device", patterns=("broke",), more=EXPLAINS),
         rule("waits", "record: waiting", cause="stuck", patterns=("waiting",)),
         rule("raised", "record: raising", cause="bug", at="rank", patterns=("raising",)),
         rule("chatter", "record: chat", cause="noise", patterns=("chat",)),
@@ -58,7 +59,9 @@ def test_victims_alone_are_no_root(tmp_path: Path) -> None:
 
 
 def test_an_exception_of_the_same_process_is_a_consequence_of_its_device(tmp_path: Path) -> None:
-    found = run(book(tmp_path), hit("broke", host="a", pid=7, device=3), hit("raising", host="a", pid=7, rank=2, offset=9))
+    found = run(
+        book(tmp_path), hit("broke", host="a", pid=7, device=3), hit("raising", host="a", pid=7, rank=2, offset=9)
+    )
     assert roles(found)["raised"] is Role.CASCADE
 
 
@@ -116,7 +119,10 @@ def test_a_specific_rule_takes_the_place_of_a_general_one(tmp_path: Path) -> Non
         rule("general", "record: q", patterns=("q",)),
     )
     assert set(roles(run(rulebook, hit("p", pid=1), hit("q", pid=1, offset=1)))) == {"special"}
-    assert set(roles(run(rulebook, hit("p", pid=1, host="a"), hit("q", pid=2, host="b", offset=1)))) == {"special", "general"}
+    assert set(roles(run(rulebook, hit("p", pid=1, host="a"), hit("q", pid=2, host="b", offset=1)))) == {
+        "special",
+        "general",
+    }
 
 
 FACTS = st.lists(
@@ -145,15 +151,17 @@ def test_the_order_of_facts_changes_nothing(tmp_path_factory: object, facts: lis
 
 @settings(max_examples=150, deadline=None)
 @given(FACTS)
-def test_edges_between_findings_make_no_circle_and_no_root_has_a_cause(tmp_path_factory: object, facts: list[Fact]) -> None:
+def test_edges_between_findings_make_no_circle_and_no_root_has_a_cause(
+    tmp_path_factory: object, facts: list[Fact]
+) -> None:
     found = run(book(tmp_path_factory.mktemp("pack")), *facts)  # type: ignore[attr-defined]
     causes: dict[str, set[str]] = {}
     for edge in found.edges:
         causes.setdefault(edge.source, set()).add(edge.target)
     for root in found.root_causes:
         assert root not in causes
-    for start in causes:
-        seen, stack = set(), list(causes[start])
+    for start, direct in causes.items():
+        seen, stack = set(), list(direct)
         while stack:
             node = stack.pop()
             assert node != start

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.evaluate import Scene, evaluate
 from neuron_doctor.engine.expressions import parse_query
-from neuron_doctor.engine.facts import Fact, Gap, Instant, Clock, Source
+from neuron_doctor.engine.facts import Clock, Fact, Gap, Instant, Source
 
 S = 1_000_000_000
 
@@ -52,7 +52,9 @@ def test_a_proof_holds_the_facts_that_answer() -> None:
     assert evaluate(cond.Record(parse_query("a where device == 3")), scene(fact, hit("a", device=4))).facts == (fact,)
 
 
-@pytest.mark.parametrize(("times", "within", "expected"), [((0, 5, 10), 10, True), ((0, 5, 11), 10, False), ((0, 5, 11), None, True)])
+@pytest.mark.parametrize(
+    ("times", "within", "expected"), [((0, 5, 10), 10, True), ((0, 5, 11), 10, False), ((0, 5, 11), None, True)]
+)
 def test_a_count_is_over_a_window_with_both_ends(times: tuple[int, ...], within: int | None, expected: bool) -> None:
     facts = [hit("a", at=t, offset=t) for t in times]
     condition = cond.Count(parse_query("a"), 3, within * S if within else None)

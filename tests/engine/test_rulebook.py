@@ -18,7 +18,8 @@ def errors_of(folder: Path, *rules: str, **files: str) -> list[str]:
 
 
 def test_a_rule_takes_its_role_from_its_cause(tmp_path: Path) -> None:
-    book = pack(tmp_path, *(rule(f"r-{c}", f"record: p{n}", cause=c, patterns=(f"p{n}",)) for n, c in enumerate(("bug", "stuck", "noise"))))
+    causes = ("bug", "stuck", "noise")
+    book = pack(tmp_path, *(rule(f"r-{c}", f"record: p-{c}", cause=c, patterns=(f"p-{c}",)) for c in causes))
     assert {r.cause.id: r.role for r in book.rules} == {"bug": "root", "stuck": "victim", "noise": "benign"}
 
 
@@ -87,7 +88,9 @@ def test_referenced_rules_come_before_their_users(tmp_path: Path) -> None:
 
 def test_named_sets_of_causes_stand_for_their_members(tmp_path: Path) -> None:
     more = "explains: [{causes: [victims], relation: job, within: 1h}]"
-    book = pack(tmp_path, rule("one", "record: p", patterns=("p",), more=more), terms="causes:\n  victims: [stuck, noise]\n")
+    book = pack(
+        tmp_path, rule("one", "record: p", patterns=("p",), more=more), terms="causes:\n  victims: [stuck, noise]\n"
+    )
     assert book.rules[0].explains[0].causes == {"stuck", "noise"}
 
 

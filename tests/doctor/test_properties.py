@@ -1,0 +1,126 @@
+"""What must not matter to a verdict: the order of files, the names of hosts, copies, and lines that say nothing."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from neuron_doctor.collectors.base import HEAD, Input
+from neuron_doctor.collectors.hints import place_of_path
+from neuron_doctor.collectors.streams import digest
+from neuron_doctor.engine.diagnosis import diagnose
+from neuron_doctor.engine.rulebook import Rulebook
+from neuron_doctor.engine.verdict import Diagnosis
+from neuron_doctor.pipeline import Engine, Request, collect_inputs, rulebook_for
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+INCIDENTS = [CORPUS / "demo", *sorted((CORPUS / "incidents").iterdir())]
+Files = Mapping[str, bytes]
+#: Names that incidents give to hosts; each stands in paths, in records, or in both.
+HOST = re.compile(rb"ip-\d+-\d+-\d+-\d+|trn\d?-?\w*-\d+|node-?\d+|worker-?\d+|host-[a-h]\b")
+
+
+@cache
+def rulebook() -> Rulebook:
+    return rulebook_for(Request(()))
+
+
+@cache
+def engine() -> Engine:
+    return Engine.of(rulebook())
+
+
+def files_of(incident: Path) -> dict[str, bytes]:
+    folder = incident / "input"
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def inputs(files: Files, order: Callable[[list[str]], list[str]]) -> Iterator[Input]:
+    for path in order(list(files)):
+        content = files[path]
+        place = place_of_path(path)
+        stream = io.BufferedReader(io.BytesIO(content), 1 << 17)  # type: ignore[arg-type]
+        name = path.rpartition("/")[2]
+        yield Input(
+            path, name, stream, len(content), place, digest(place, len(content), content[:HEAD], content[-HEAD:])
+        )
+
+
+def diagnosed(files: Files, order: Callable[[list[str]], list[str]] = sorted) -> Diagnosis:
+    return diagnose(rulebook(), collect_inputs(inputs(files, order), engine()))
+
+
+def verdict(diagnosis: Diagnosis, rename: Callable[[str], str] = lambda host: host) -> object:
+    """What must stay: the status, and for each root its rule and place."""
+    roots = [finding for finding in diagnosis.findings if finding.id in diagnosis.root_causes]
+    return diagnosis.verdict.status, sorted(
+        (r.rule, r.place.device or -1, r.place.ranks, tuple(sorted(rename(host) for host in r.hosts))) for r in roots
+    )
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("incident", INCIDENTS, ids=lambda path: path.name)
+def test_the_order_of_files_changes_nothing(incident: Path) -> None:
+    files = files_of(incident)
+    assert diagnosed(files, lambda names: random.Random(3).sample(names, len(names))) == diagnosed(files)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("incident", INCIDENTS, ids=lambda path: path.name)
+def test_a_copy_of_a_file_changes_nothing(incident: Path) -> None:
+    files = files_of(incident)
+    for path in sorted(files)[:3]:
+        folder, _, name = path.rpartition("/")
+        copy = f"{folder}/copy-of-{name}" if folder else f"copy-of-{name}"
+        assert verdict(diagnosed({**files, copy: files[path]})) == verdict(diagnosed(files))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("incident", INCIDENTS, ids=lambda path: path.name)
+def test_hosts_by_other_names_change_nothing(incident: Path) -> None:
+    files = files_of(incident)
+    texts = [*files.values(), *(path.encode() for path in files)]
+    names = sorted({found for text in texts for found in HOST.findall(text)})
+    other = {name: b"node%d" % (900 + number) for number, name in enumerate(names)}
+    back = {new.decode(): old.decode() for old, new in other.items()}
+
+    def renamed(content: bytes) -> bytes:
+        return HOST.sub(lambda match: other[match[0]], content)
+
+    changed = {renamed(path.encode()).decode(): renamed(content) for path, content in files.items()}
+    if any(content[:2] in (b"\x1f\x8b", b"\x80\x02", b"(\xb5") for content in files.values()):
+        pytest.skip("compressed or binary: the names inside cannot be replaced")
+    assert verdict(diagnosed(changed), lambda host: back.get(host, host)) == verdict(diagnosed(files))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("incident", INCIDENTS, ids=lambda path: path.name)
+def test_lines_that_gave_no_fact_can_go(incident: Path) -> None:
+    files = files_of(incident)
+    whole = collect_inputs(inputs(files, sorted), engine())
+    texts = {source.path for source in whole.sources if source.kind in ("log", "kernel")}
+    used: dict[str, set[int]] = {}
+    for fact in whole.facts:
+        used.setdefault(fact.span.path, set()).add(fact.span.line or 0)
+    thinned = {
+        path: _without(content, used.get(path, set())) if path in texts else content for path, content in files.items()
+    }
+    assert verdict(diagnosed(thinned)) == verdict(diagnosed(files))
+
+
+def _without(content: bytes, used: set[int]) -> bytes:
+    """Every fifth line that gave no fact and stands far from those that did is left out; first and last stay."""
+    lines = content.split(b"\n")
+    near = {line + step for line in used for step in range(-20, 12)}
+    last = len(lines)
+    return b"\n".join(
+        line
+        for number, line in enumerate(lines, 1)
+        if number % 5 or number in near or number in (1, last) or number > last - 3
+    )
