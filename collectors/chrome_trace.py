@@ -1,0 +1,201 @@
+"""The events of a Chrome trace (trace-event format, array or object form), decoded block by block in constant memory.
+
+A block is cut after an event; that it decodes proves the cut. A torn file gives what it had, a damaged event only costs
+itself.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import msgspec
+
+from neuron_doctor.collectors.base import Input, UnreadableInput
+
+BLOCK = 64 * 1024
+#: The array of events begins within so many bytes.
+_REACH = 1024 * 1024
+#: When so much was read and no cut decodes, something is damaged.
+_PATIENCE = 4 * BLOCK
+#: So many cuts are tried before more is read: the last ones may be inside an event.
+_CUTS = 8
+
+Scalar = int | float | str | None
+
+
+class Args(msgspec.Struct, gc=False):
+    """What is asked of an event's arguments."""
+
+    name: str | None = None
+    nd: Scalar = None
+    nc: Scalar = None
+    exec_id: Scalar = None
+    gid: Scalar = None
+    ret: Scalar = None
+
+
+class Event(msgspec.Struct, gc=False):
+    """One event; `ts` and `dur` in microseconds of the trace's own clock."""
+
+    ph: str = ""
+    name: str = ""
+    ts: float = 0.0
+    dur: float = 0.0
+    pid: int | str | None = None
+    tid: int | str | None = None
+    args: Args | None = None
+
+
+_EVENTS = msgspec.json.Decoder(list[Event], strict=False).decode
+_EVENT = msgspec.json.Decoder(Event, strict=False).decode
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+_ARRAY = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\[|"traceEvents"\s*:\s*\[')
+_BETWEEN = re.compile(rb"\}\s*,\s*(?=\{)")
+#: How msgspec says that the array ended before the data did; the position is the one after the first byte too many.
+_ENDED = re.compile(r"trailing characters \(byte (\d+)\)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some events in a row: `raw` are their bytes from `offset`, `line` and `column` the place of the first byte."""
+
+    events: Sequence[Event]
+    raw: bytes
+    offset: int
+    line: int
+    column: int
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        first = len(self.raw) - len(self.raw.lstrip())
+        return [first, *(found.end() for found in _BETWEEN.finditer(self.raw)), len(self.raw)]
+
+    @cached_property
+    def _newlines(self) -> list[int]:
+        return [found.start() for found in re.finditer(rb"\n", self.raw)]
+
+    def bounds(self, index: int) -> tuple[int, int]:
+        """Start and end of an event in `raw`; those of the whole block where events hold lists of objects."""
+        starts = self._starts
+        if len(starts) != len(self.events) + 1:
+            return 0, len(self.raw)
+        start = starts[index]
+        return start, self.raw.rfind(b"}", start, starts[index + 1]) + 1
+
+    def line_and_column(self, at: int) -> tuple[int, int]:
+        """Line and column, from 1, of a byte of `raw`."""
+        above = bisect_left(self._newlines, at)
+        if above == 0:
+            return self.line, self.column + at
+        return self.line + above, at - self._newlines[above - 1]
+
+
+@dataclass(slots=True)
+class _Cutter:
+    """What was read and not yet decoded, and where it stands."""
+
+    inp: Input
+    buffer: bytearray
+    offset: int = 0
+    line: int = 1
+    column: int = 1
+
+    def drop(self, length: int) -> None:
+        gone = bytes(self.buffer[:length])
+        newlines = gone.count(b"\n")
+        self.offset += length
+        self.line += newlines
+        self.column = length - gone.rfind(b"\n") if newlines else self.column + length
+        del self.buffer[:length]
+
+    def block(self, events: Sequence[Event], length: int) -> Block:
+        """The block of the first `length` bytes, which are dropped with the comma after them."""
+        block = Block(events, bytes(self.buffer[:length]), self.offset, self.line, self.column)
+        self.drop(length + self.buffer.startswith(b",", length))
+        return block
+
+
+def blocks(inp: Input) -> Iterator[Block]:
+    """All events of the input in the order of the file; notes damage as problems.
+
+    Raises UnreadableInput where no array of events begins.
+    """
+    cutter = _Cutter(inp, bytearray())
+    _to_array(cutter)
+    while chunk := inp.stream.read(BLOCK):
+        cutter.buffer += chunk
+        found = _longest(cutter.buffer, b"},")
+        if found.length:
+            yield cutter.block(found.events, found.length)
+        elif len(cutter.buffer) > _PATIENCE:
+            yield from _one_by_one(cutter, cutter.buffer.rfind(b"},") + 1 or len(cutter.buffer))
+        if found.ended:
+            return
+    yield from _end(cutter)
+
+
+def _to_array(cutter: _Cutter) -> None:
+    while (found := _ARRAY.search(cutter.buffer)) is None:
+        chunk = cutter.inp.stream.read(BLOCK)
+        if not chunk or len(cutter.buffer) > _REACH:
+            raise UnreadableInput("no array of trace events begins in it")
+        cutter.buffer += chunk
+    cutter.drop(found.end())
+
+
+class _Found(NamedTuple):
+    """The events in the first `length` bytes of a buffer, and whether the array ended there."""
+
+    events: Sequence[Event] = ()
+    length: int = 0
+    ended: bool = False
+
+
+def _longest(buffer: bytearray, mark: bytes) -> _Found:
+    """As many whole events as there are, cut after a brace where `mark` stands; none where no cut decodes."""
+    cut = len(buffer)
+    for _ in range(_CUTS):
+        cut = buffer.rfind(mark, 0, cut)
+        if cut < 0:
+            break
+        text = b"[%b]" % bytes(buffer[: cut + 1])
+        try:
+            return _Found(_EVENTS(text), cut + 1)
+        except _UNREADABLE as error:
+            end = _ENDED.search(str(error))
+        if end is not None:
+            length = int(end[1]) - 1
+            return _Found(_EVENTS(text[:length]), length - 1, ended=True)
+    return _Found()
+
+
+def _one_by_one(cutter: _Cutter, length: int) -> Iterator[Block]:
+    """The readable ones of the events in the first `length` bytes, where together they are not."""
+    begins = [found.end() for found in _BETWEEN.finditer(cutter.buffer, 0, length)]
+    for start, end in pairwise([0, *begins, length]):
+        piece = bytes(cutter.buffer[: end - start])
+        try:
+            event = _EVENT(piece.strip(b" \t\r\n,"))
+        except _UNREADABLE:
+            cutter.inp.problem("an event of the trace is not readable", cutter.line)
+            cutter.drop(len(piece))
+        else:
+            yield cutter.block([event], len(piece))
+
+
+def _end(cutter: _Cutter) -> Iterator[Block]:
+    """What the last block leaves: the last events, and the end of the array if it was written."""
+    found = _longest(cutter.buffer, b"}")
+    if found.length:
+        yield cutter.block(found.events, found.length)
+    elif b"}" in cutter.buffer:
+        yield from _one_by_one(cutter, cutter.buffer.rfind(b"}") + 1)
+    if not found.ended and not cutter.buffer.lstrip().startswith(b"]"):
+        cutter.inp.problem("the trace is cut off: its last events are missing", cutter.line)
