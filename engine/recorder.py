@@ -12,6 +12,9 @@ from neuron_doctor.engine.facts import Fact, Value
 #: The kinds of an operation.
 COLLECTIVE, SEND, RECEIVE = "collective", "send", "recv"
 
+#: Collectives that a rank may complete before all others have joined: their data flow from, or to, one rank.
+ROOTED = frozenset({"broadcast", "_broadcast_oop", "reduce", "_reduce_oop", "gather", "scatter"})
+
 
 class Operation(NamedTuple):
     """One recorded operation.

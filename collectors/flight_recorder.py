@@ -1,0 +1,213 @@
+"""PyTorch flight-recorder dumps: pickle and JSON, every schema from torch 2.2 (a bare list) to 2.15 (version 2.10).
+
+Schemas: `FlightRecorderDetail.hpp`, `NCCLUtils.hpp` and `TraceUtils.h` of torch 2.2.2 to 2.15.0, the JSON of torch's
+`fr_trace_json` handlers and of torchcomms, and NVRx's JSON of the pickle's content. Nothing in a dump is trusted: a
+value is used only after its type was looked at, and nothing of unknown type is hashed, compared, walked or formatted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import msgspec
+
+from neuron_doctor.collectors import safe_pickle
+from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
+from neuron_doctor.collectors.fr_entries import Entry, GroupHead, Status, group_records, integer, rows_by_group, text
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Span
+from neuron_doctor.engine.recorder import GroupRecord, ranks_of, ranks_text
+
+#: A ring of two million entries dumps 330 MB; what is larger is none.
+MAX_BYTES = 512 << 20
+_MAX_GROUPS = 4096
+
+_PICKLE = re.compile(rb"\x80[\x02-\x05]")
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*[\[{][ \t\r\n]*[\]}\"{]")
+_MARKS = (b"pg_config", b"pg_status", b"profiling_name", b"collective_seq_id", b"comm_lib_version", b"nccl_comm_state")
+_RANKS = re.compile(r"\[(?:\d{1,9}(?:, ?\d{1,9})*+)?\]", re.ASCII)
+
+
+def _sniff(head: bytes, _name: str) -> bool:
+    return bool(_PICKLE.match(head) or _JSON.match(head)) and any(mark in head for mark in _MARKS)
+
+
+def _collect(inp: Input) -> Iterator[Fact]:
+    """One `fr-rank` fact. Raises UnreadableInput for a dump that is cut off, damaged, too large or not plain data."""
+    data = inp.stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise UnreadableInput(f"the flight-recorder dump is larger than {MAX_BYTES >> 20} MiB")
+    dialect = "pickle" if _PICKLE.match(data) else "json"
+    content = _pickled(data) if dialect == "pickle" else _json(data)
+    top: Entry = {"entries": content} if isinstance(content, list) else content if isinstance(content, dict) else {}
+    if not any(key in top for key in ("entries", "pg_config", "pg_status")):
+        raise UnreadableInput("it looks like a flight-recorder dump and holds neither entries nor process groups")
+    yield _fact(inp, data, dialect, top)
+
+
+def _pickled(data: bytes) -> object:
+    try:
+        return safe_pickle.load(data)
+    except safe_pickle.UnsafePickle as error:
+        raise UnreadableInput(f"the flight-recorder dump could not be read: {error}") from error
+
+
+def _json(data: bytes) -> object:
+    try:
+        return msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UnreadableInput("the flight-recorder dump could not be read: its JSON is damaged or cut off") from error
+
+
+def _fact(inp: Input, data: bytes, dialect: str, top: Entry) -> Fact:
+    entries = top.get("entries")
+    rows = entries if isinstance(entries, list) else []
+    inp.records = len(rows)
+    groups = _groups(inp, top, rows)
+    rank = _rank(inp, top, groups)
+    first, last = (_created(rows[end]) if rows else 0 for end in (0, -1))
+    host = text(top.get("host_name")) or None
+    return Fact(
+        kind="fr-rank",
+        data={
+            "version": text(top.get("version")),
+            "dialect": dialect,
+            "entries": len(rows),
+            "whole": _is_whole(rows),
+            "first_ns": first,
+            "last_ns": last,
+            "groups": tuple(groups),
+        },
+        place=replace(inp.place, rank=rank, host=inp.place.host or host),
+        span=Span(inp.path, 0, len(data), sha256=hashlib.sha256(data).hexdigest()),
+        source=inp.source_id,
+        instant=Instant(last, Clock.UTC) if last else None,
+    )
+
+
+def _created(entry: object) -> int:
+    if not isinstance(entry, dict):
+        return 0
+    return integer(entry.get("time_created_ns"), 0) or 1000 * integer(entry.get("time_created_us"), 0)
+
+
+def _is_whole(rows: list[object]) -> bool:
+    """Whether the ring has lost nothing: the records are numbered from 0 without a gap."""
+    ends = [entry for entry in (rows[0], rows[-1]) if isinstance(entry, dict)] if rows else []
+    if len(ends) < 2:
+        return False
+    if "record_id" not in ends[0]:
+        return integer(ends[0].get("seq_id"), -1) in {0, 1}
+    return [integer(entry.get("record_id"), -1) for entry in ends] == [0, len(rows) - 1]
+
+
+def _groups(inp: Input, top: Entry, entries: list[object]) -> list[GroupRecord]:
+    """The process groups, in the rank's own order of creation."""
+    rows = rows_by_group(entries, inp)
+    config, status = _config(top.get("pg_config")), _status(top.get("pg_status"))
+    ids = _ids_of_names(config, status, {(name, desc): pg_id for pg_id, name, desc in rows})
+    heads: dict[GroupHead, str] = {}
+    for pg_id, name, desc in rows:
+        by_id = config.get(f"#{pg_id}", ("", ""))[1] if not name else ""
+        heads[GroupHead(pg_id, name, desc)] = config.get(name, ("", by_id))[1]
+    for name, (desc, members) in config.items():
+        head = GroupHead(ids.get(name, -1), "" if name.startswith("#") else name, desc)
+        if members and not any(_same_group(head, known) for known in heads):
+            heads[head] = members
+    if len(heads) > _MAX_GROUPS:
+        raise UnreadableInput(f"the flight-recorder dump names more than {_MAX_GROUPS} process groups")
+    ordered = sorted(heads, key=lambda head: (head.pg_id < 0, head.pg_id, head.name))
+    return group_records([(head, heads[head], status.get(head.pg_id)) for head in ordered], rows)
+
+
+def _same_group(head: GroupHead, known: GroupHead) -> bool:
+    return head.name == known.name if head.name else head.pg_id == known.pg_id
+
+
+def _config(raw: object) -> dict[str, tuple[str, str]]:
+    """Description and members by group name; a group that is known by its id only (torch 2.3) is named `#<id>`.
+
+    gloo of torch 2.13 and 2.15 writes one nameless group with the wrong members: that one says nothing.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for key, value in raw.items() if isinstance(raw, dict) else ():
+        if isinstance(value, dict):
+            name = text(key) or text(value.get("name"))
+            members, desc = _members(value.get("ranks")), text(value.get("desc"))
+        else:
+            name, members, desc = f"#{integer(key, -1)}", _members(value), ""
+        if name and name != "#-1":
+            found[name] = (desc, members)
+    return found
+
+
+def _members(ranks: object) -> str:
+    """The ranks of a list, or of the text of one (`"[0, 1]"`), as `ranks_text` writes them."""
+    if isinstance(ranks, str) and _RANKS.fullmatch(ranks):
+        return ranks_text(int(rank) for rank in ranks[1:-1].split(",") if rank)
+    if isinstance(ranks, list | tuple):
+        return ranks_text(rank for rank in (integer(value, -1) for value in ranks) if rank >= 0)
+    return ""
+
+
+def _status(raw: object) -> dict[int, Status]:
+    """Last enqueued, started, completed by the rank's own number of the group."""
+    found: dict[int, Status] = {}
+    for key, value in raw.items() if isinstance(raw, dict) else ():
+        pg_id = integer(key, -1)
+        if pg_id >= 0 and isinstance(value, dict):
+            numbers = [
+                integer(value.get(f"last_{what}_collective"), -1) for what in ("enqueued", "started", "completed")
+            ]
+            found[pg_id] = Status(*numbers)
+    return found
+
+
+def _ids_of_names(
+    config: dict[str, tuple[str, str]], status: dict[int, Status], seen: dict[tuple[str, str], int]
+) -> dict[str, int]:
+    """The rank's own number of each group: as its entries say; else both in order of creation, if the entries agree."""
+    ids = {name: pg_id for (name, _), pg_id in seen.items()}
+    numbered = {f"#{pg_id}": pg_id for pg_id in status} | {name: int(name[1:]) for name in config if name[0] == "#"}
+    names = [name for name in config if name.isascii() and name.isdigit()]
+    if len(names) == len(config) == len(status):
+        in_order = dict(zip(sorted(names, key=int), sorted(status), strict=True))
+        if all(in_order.get(name, pg_id) == pg_id for name, pg_id in ids.items()):
+            return in_order | ids
+    return numbered | ids
+
+
+def _rank(inp: Input, top: Entry, groups: list[GroupRecord]) -> int | None:
+    """The rank: what the path hints at if the content allows it, else what the content says or leaves as the only one."""
+    possible = _possible_ranks(groups)
+    stated = integer(top.get("rank", top.get("global_rank")), -1)
+    hints = [rank for rank in (inp.place.rank, stated) if rank is not None and rank >= 0]
+    for rank in hints:
+        if possible is None or rank in possible:
+            return rank
+    if possible is not None and len(possible) == 1:
+        return next(iter(possible))
+    inp.problem(
+        "the rank in the file's name is in none of its process groups"
+        if hints
+        else "nothing tells which rank wrote this dump"
+    )
+    return None
+
+
+def _possible_ranks(groups: list[GroupRecord]) -> set[int] | None:
+    """The ranks that are members of all groups and stand at this end of all point-to-point operations; None: any."""
+    possible: set[int] | None = None
+    for group in groups:
+        members = ranks_of(group.members)
+        if not members:
+            continue
+        ends = {pair.source if pair.kind == "send" else pair.target for pair in group.pairs}
+        here = {members[end] for end in ends if 0 <= end < len(members)} if len(ends) == 1 else set()
+        possible = (set(members) if possible is None else possible & set(members)) & (here or set(members))
+    return possible
+
+
+COLLECTOR = Collector(kind="flight-recorder", title="PyTorch flight-recorder dump", sniff=_sniff, collect=_collect)

@@ -1,0 +1,130 @@
+"""What the flight recorders of all ranks say together: who blocks whom, in which collective, and why.
+
+In: the `fr-rank` facts of a job. Out: `collective` facts, each with one verdict. `place.ranks` are the ranks at fault, ()
+where the dumps convict none. The span is the dump of the first rank at fault, else of a rank that waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from neuron_doctor.engine.blame import Blame, blame
+from neuron_doctor.engine.dumps import Selection, selections
+from neuron_doctor.engine.facts import Fact, Place, Value
+from neuron_doctor.engine.gatherings import waits
+from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
+from neuron_doctor.engine.recorder import Operation, RankRecord, ranks_text
+from neuron_doctor.engine.stragglers import stragglers
+
+
+def match_collectives(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """The `collective` facts that follow from the `fr-rank` facts: the same whatever their order.
+
+    Linear in ranks, groups and open operations: a process group is one node, never pairs of its ranks.
+    """
+    return tuple(fact for selection in selections(facts) for fact in _of_run(selection))
+
+
+def _of_run(selection: Selection) -> Iterator[Fact]:
+    dumps = selection.dumps
+    if not dumps:
+        return
+    groups = process_groups(dumps)
+    found = waits(groups, dumps)
+    blames = blame(groups, dumps, found)
+    if not blames and not found.gatherings:
+        blames = [*_slow(groups), *_idle(groups, dumps)][:1] if not _slow(groups) else _slow(groups)
+    for one in blames:
+        yield _fact(one, dumps)
+    for record in selection.stale:
+        yield _stale(record)
+
+
+def _slow(groups: list[ProcessGroup]) -> list[Blame]:
+    return [
+        Blame(
+            "straggler",
+            f"rank {slow.rank} came last to {slow.times} of the last {slow.of} collectives of {slow.group.title}; "
+            f"the others waited {slow.wait_us / 1000:.0f} ms longer than it did (median)",
+            culprits=(slow.rank,),
+            waiting=tuple(sorted(set(slow.group.members) - {slow.rank})),
+            group=slow.group,
+        )
+        for slow in stragglers(groups)
+    ]
+
+
+def _idle(groups: list[ProcessGroup], dumps: dict[int, RankRecord]) -> list[Blame]:
+    """Nothing is outstanding anywhere: all in step, or apart."""
+    missing = tuple(sorted({rank for group in groups if group.proven for rank in group.ranks} - set(dumps)))
+    apart = [g for g in groups if g.proven and g.completions and len({m.issued for m in g.members.values()}) > 1]
+    if apart:
+        said = f"no collective is outstanding on any rank, and the ranks of {apart[0].title} stand at different ones"
+        return [Blame("outside", said, group=apart[0], missing=missing)]
+    return [Blame("healthy", "no collective is outstanding on any rank, and all ranks stand at the same ones", missing=missing)]
+
+
+def _fact(one: Blame, dumps: dict[int, RankRecord]) -> Fact:
+    evidence = next((dumps[rank] for rank in (*one.culprits, *one.waiting) if rank in dumps), next(iter(dumps.values())))
+    operation = one.gathering.operation if one.gathering else None
+    group = one.gathering.group if one.gathering else one.group
+    data: dict[str, Value] = {
+        "verdict": one.verdict,
+        "operation": operation.name if operation else "",
+        "ordinal": operation.sequence if operation else -1,
+        "description": one.description,
+        "culprits": one.culprits,
+        "waiting": one.waiting,
+        "missing_dumps": one.missing,
+        "members": one.members,
+        "culprit_frame": _latest_frame(dumps[one.culprits[0]]) if one.culprits else "",
+        "waiting_frame": operation.frames[0] if operation and operation.frames else "",
+        "difference": one.difference,
+    }
+    return _derived(evidence, data, one.culprits, group.title if group else None)
+
+
+def _stale(record: RankRecord) -> Fact:
+    data: dict[str, Value] = {
+        "verdict": "stale-dump",
+        "description": f"the dump of rank {record.rank} is of another run, or was written earlier: it was left out",
+        "culprits": (),
+        "waiting": (),
+        "missing_dumps": (),
+        "members": (record.rank,),
+        "difference": "",
+    }
+    return _derived(record, data, (), None)
+
+
+def _derived(evidence: RankRecord, data: dict[str, Value], ranks: tuple[int, ...], group: str | None) -> Fact:
+    """A fact that stands on one dump: of its run, and on its host if it is about its rank alone."""
+    source = evidence.fact
+    alone = ranks == (evidence.rank,)
+    place = Place(
+        job=source.place.job,
+        attempt=source.place.attempt,
+        host=source.place.host if alone else None,
+        rank=evidence.rank if alone else None,
+        group=group,
+        ranks=ranks,
+    )
+    return Fact("collective", data, place, source.span, source.source, source.instant)
+
+
+def _latest_frame(record: RankRecord) -> str:
+    """Where the rank's program stood when it issued the last operation that its dump describes."""
+    operations: Iterable[Operation] = (
+        operation
+        for group in record.groups
+        for operations in (group.recent, group.pending, group.transfers, group.pending_transfers)
+        for operation in operations
+        if operation.frames
+    )
+    latest = max(operations, key=lambda operation: operation.record, default=None)
+    return latest.frames[0] if latest else ""
+
+
+def ranks_phrase(ranks: Sequence[int]) -> str:
+    """`rank 3` or `ranks 3,5-8`."""
+    return f"rank{'s' if len(ranks) != 1 else ''} {ranks_text(sorted(ranks))}"

@@ -1,0 +1,133 @@
+"""Which flight-recorder dumps belong together: one for each rank, of one run; stale and foreign ones are set apart."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.recorder import ROOTED, GroupRecord, RankRecord, rank_record, ranks_of
+
+#: Dumps of one hang end within the run-ahead of the hosts; those of another attempt, a time-out and a restart away.
+GAP_NS = 600 * 10**9
+
+_Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The dumps of one run, by rank, and those that lay beside them and are not of it."""
+
+    dumps: dict[int, RankRecord]
+    stale: tuple[RankRecord, ...]
+
+
+def selections(facts: Iterable[Fact]) -> Iterator[Selection]:
+    """The dumps of each (job, attempt), whatever the order of `facts`. Dumps of an unknown rank are in none."""
+    runs: dict[tuple[str, int], list[RankRecord]] = defaultdict(list)
+    for fact in sorted(facts, key=lambda fact: (fact.span.path, fact.source)):
+        if fact.place.rank is not None:
+            run = (fact.place.job or "", -1 if fact.place.attempt is None else fact.place.attempt)
+            runs[run].append(rank_record(fact, fact.place.rank))
+    for run in sorted(runs):
+        yield _selection(runs[run])
+
+
+def _selection(records: list[RankRecord]) -> Selection:
+    main, rest = _by_time(records)
+    reach = _reach(main)
+    kept = main + [record for record in rest if not record.last_ns or _fits(record, reach)]
+    dumps = _newest(_domestic(kept) or kept)
+    behind = _left_behind(dumps)
+    dumps = {rank: record for rank, record in dumps.items() if rank not in behind}
+    chosen = {id(record) for record in dumps.values()}
+    twins = {rank: _signature(record) for rank, record in dumps.items()}
+    stale = (r for r in records if id(r) not in chosen and twins.get(r.rank) != _signature(r))
+    return Selection(dict(sorted(dumps.items())), tuple(stale))
+
+
+def _signature(record: RankRecord) -> tuple[int, int, int]:
+    return record.rank, record.entries, record.last_ns
+
+
+def _by_time(records: list[RankRecord]) -> tuple[list[RankRecord], list[RankRecord]]:
+    """The largest set of dumps that end without a gap between them (the latest of equals), and all others."""
+    timed = sorted((record for record in records if record.last_ns), key=lambda record: record.last_ns)
+    clusters: list[list[RankRecord]] = []
+    for record in timed:
+        if clusters and record.last_ns - clusters[-1][-1].last_ns <= GAP_NS:
+            clusters[-1].append(record)
+        else:
+            clusters.append([record])
+    if not clusters:
+        return records, []
+    main = max(reversed(clusters), key=lambda cluster: len({record.rank for record in cluster}))
+    chosen = {id(record) for record in main}
+    return main, [record for record in records if id(record) not in chosen]
+
+
+def _reach(records: Iterable[RankRecord]) -> dict[_Key, tuple[int, int]]:
+    """By group: the lowest number up to which a rank has completed, and the highest that one has issued."""
+    found: dict[_Key, tuple[int, int]] = {}
+    for record in records:
+        for group in record.groups:
+            done, issued = _progress(group)
+            if issued >= 0:
+                low, high = found.get((group.name, group.members), (done, issued))
+                found[group.name, group.members] = min(low, done), max(high, issued)
+    return found
+
+
+def _progress(group: GroupRecord) -> tuple[int, int]:
+    """The last number done and the last issued, (-1, -1) where the dump holds no collective of the group."""
+    window = group.recent + group.pending
+    if not window:
+        return -1, -1
+    return (group.pending[0].sequence - 1 if group.pending else window[-1].sequence), window[-1].sequence
+
+
+def _fits(record: RankRecord, reach: dict[_Key, tuple[int, int]]) -> bool:
+    """Whether a dump that ends at another time stands where its peers do: then only its clock is wrong."""
+    shared = [
+        (group, reach[group.name, group.members]) for group in record.groups if (group.name, group.members) in reach
+    ]
+    known = [(_progress(group)[1], low, high) for group, (low, high) in shared if _progress(group)[1] >= 0]
+    return bool(known) and all(low - 1 <= issued <= high + 1 for issued, low, high in known)
+
+
+def _domestic(records: list[RankRecord]) -> list[RankRecord]:
+    """Without the dumps of another job: the members of its groups left dumps here, and none of them knows the groups."""
+    groups = [{group.members for group in record.groups if len(ranks_of(group.members)) > 1} for record in records]
+    listed = Counter(members for mine in groups for members in mine)
+    ranks = {record.rank for record, mine in zip(records, groups, strict=True) if mine}
+
+    def is_foreign(rank: int, mine: set[str]) -> bool:
+        alone = bool(mine) and all(listed[members] == 1 for members in mine)
+        return alone and any(peer in ranks for members in mine for peer in ranks_of(members) if peer != rank)
+
+    return [record for record, mine in zip(records, groups, strict=True) if not is_foreign(record.rank, mine)]
+
+
+def _newest(records: Iterable[RankRecord]) -> dict[int, RankRecord]:
+    best: dict[int, RankRecord] = {}
+    for record in records:
+        held = best.get(record.rank)
+        if held is None or (record.last_ns, record.entries) > (held.last_ns, held.entries):
+            best[record.rank] = record
+    return best
+
+
+def _left_behind(dumps: dict[int, RankRecord]) -> set[int]:
+    """Ranks whose dump was written earlier than the others': peers completed two collectives that it never issued."""
+    furthest: dict[_Key, int] = defaultdict(lambda: -1)
+    issued: list[tuple[_Key, int, int]] = []
+    for rank, record in dumps.items():
+        for group in record.groups:
+            if group.completions and group.contiguous and not group.point_to_point and group.recent:
+                key = (group.name, group.members)
+                synchronising = [op.sequence for op in group.recent if op.name not in ROOTED]
+                furthest[key] = max(furthest[key], synchronising[-2] if len(synchronising) > 1 else -1)
+                issued.append((key, _progress(group)[1], rank))
+    behind = {rank for key, last, rank in issued if last < furthest[key]}
+    return behind if 2 * len(behind) <= len(dumps) else set()

@@ -1,0 +1,134 @@
+"""Which rank left the order in which process groups are used: by its own past, by its peers, or by being alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from neuron_doctor.engine.gatherings import Gathering
+from neuron_doctor.engine.process_groups import ProcessGroup
+from neuron_doctor.engine.recorder import GroupRecord, Operation, RankRecord
+
+#: Ranks whose counts differ by more than this run other programs (another pipeline stage), and are no witnesses.
+_SAME_PROGRAM = 4
+
+#: What part an operation plays in the program: the same on all ranks, though each has its own group for it.
+Part = tuple[str, str]
+
+
+def part_of(record: GroupRecord) -> Part:
+    """The part of a group's collectives: by its description; where it has none, by the order of creation."""
+    return ("", record.desc) if record.desc not in {"", "undefined"} else ("pg", str(record.pg_id))
+
+
+def _part_in(group: ProcessGroup, rank: int) -> Part:
+    member = group.members.get(rank)
+    return part_of(member.record) if member and member.record else ("", group.desc)
+
+
+def deviants(cycle: Sequence[Gathering], ranks: Iterable[int], dumps: Mapping[int, RankRecord]) -> tuple[int, ...]:
+    """The ranks of a cycle of waits that left the order; () where nothing tells."""
+    ranks = sorted(ranks)
+    fronts = {rank: gathering for gathering in reversed(cycle) for rank in gathering.waiting if rank in set(ranks)}
+    for found in (
+        [rank for rank in ranks if rank in fronts and is_precedented(dumps[rank], cycle, rank) is False],
+        [rank for rank in ranks if rank in fronts and _differs_from_peers(rank, fronts[rank], cycle, set(ranks))],
+        _alone(fronts, cycle),
+    ):
+        if 0 < len(found) < len(ranks):
+            return tuple(found)
+    return ()
+
+
+def is_precedented(dump: RankRecord, cycle: Sequence[Gathering], rank: int) -> bool | None:
+    """Whether the rank went from one part to the next before as it did now, among the parts that the cycle is made of;
+    None where its dump holds no past to compare with."""
+    parts = {_part_in(gathering.group, rank) for gathering in cycle if not gathering.is_transfer}
+    transfers = any(gathering.is_transfer for gathering in cycle)
+    waited = {
+        (front.record, "transfer" if gathering.is_transfer else "")
+        for gathering in cycle
+        for front in gathering.fronts
+        if front.rank == rank
+    }
+    if not waited:
+        return None
+    last = min(waited)[0]
+    past = [part for record, part in _sequence(dump, parts, transfers=transfers) if record <= last]
+    steps = list(zip(past, past[1:], strict=False))
+    if len(steps) < 2:
+        return None
+    now, before = steps[-1], Counter(steps[:-1])
+    if before[now]:
+        return True
+    return False if any(first == now[0] for first, _ in before) else None
+
+
+def _sequence(dump: RankRecord, parts: set[Part], *, transfers: bool) -> list[tuple[int, Part]]:
+    """The operations of these parts in their order of issue, from where the dump still describes all of them."""
+    found: list[tuple[int, Part]] = []
+    start = 0
+    for record in dump.groups:
+        window = record.recent + record.pending if part_of(record) in parts else ()
+        found += [(operation.record, part_of(record)) for operation in window]
+        if window and record.count > len(window):
+            start = max(start, window[0].record)
+        if transfers:
+            moved = record.transfers + record.pending_transfers
+            found += [(_closed(operation), (operation.kind, "")) for operation in moved]
+            if moved and sum(pair.count for pair in record.pairs) > len(moved):
+                start = max(start, moved[0].record)
+    return sorted({one for one in found if one[0] >= start})
+
+
+def _closed(operation: Operation) -> int:
+    return operation.batch if operation.batch >= 0 else operation.record
+
+
+def _differs_from_peers(rank: int, front: Gathering, cycle: Sequence[Gathering], inside: set[int]) -> bool:
+    """Whether peers that issued the same collective, and are not in the cycle, had all issued more, or less, of
+    another part of it by then."""
+    if front.is_transfer:
+        return False
+    own_member = front.group.members[rank]
+    own = own_member.at(front.ordinal)
+    if own is None:
+        return False
+    for other in {_part_in(g.group, rank) for g in cycle if g.group is not front.group and not g.is_transfer}:
+        value = _issued_before(own_member.dump, other, own)
+        seen = {
+            _issued_before(member.dump, other, operation)
+            for peer, member in front.group.members.items()
+            if peer not in inside and (operation := member.at(front.ordinal)) is not None
+        }
+        near = {
+            count for count in seen if count is not None and value is not None and abs(count - value) <= _SAME_PROGRAM
+        }
+        if len(near) == 1 and value not in near:
+            return True
+    return False
+
+
+def _issued_before(dump: RankRecord, part: Part, operation: Operation) -> int | None:
+    """The number of the last collective of a part that the rank issued before an operation."""
+    numbers = [
+        one.sequence
+        for record in dump.groups
+        if part_of(record) == part
+        for one in (*record.recent, *record.pending)
+        if one.record < operation.record
+    ]
+    return max(numbers, default=None)
+
+
+def _alone(fronts: Mapping[int, Gathering], cycle: Sequence[Gathering]) -> list[int]:
+    """The ranks that wait where the fewest do, of two collectives that all of them share."""
+    collectives = [gathering for gathering in cycle if not gathering.is_transfer]
+    shared = all(rank in gathering.group.members for rank in fronts for gathering in collectives)
+    if len(collectives) != len(cycle) or len(cycle) != len({"one", "other"}) or not shared:
+        return []
+    counts = Counter(id(gathering) for gathering in fronts.values())
+    if len(counts) != len(cycle) or len(set(counts.values())) == 1:
+        return []
+    least = min(counts.values())
+    return sorted(rank for rank, gathering in fronts.items() if counts[id(gathering)] == least)

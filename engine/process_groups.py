@@ -1,0 +1,211 @@
+"""Process groups over all dumps: their members, and ordinals by which the same collective is known on every rank."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from neuron_doctor.engine.recorder import GroupRecord, Operation, RankRecord, ranks_of
+
+#: How far apart the numbers of one collective on two ranks are looked for.
+_SHIFTS = sorted(range(-12, 13), key=lambda shift: (abs(shift), shift))
+
+Key = tuple[str, str, int]
+
+
+@dataclass(slots=True)
+class Member:
+    """A rank with a dump in a group. `record` is None where the rank never used the group.
+
+    `base` is the ordinal of the collective with index 0, `issued` that of the last one that the rank issued, `done` that
+    of the last one that is known to have completed there.
+    """
+
+    dump: RankRecord
+    record: GroupRecord | None
+    base: int = 0
+    issued: int = -1
+    done: int = -1
+
+    @property
+    def rank(self) -> int:
+        return self.dump.rank
+
+    @property
+    def window(self) -> tuple[Operation, ...]:
+        """The collectives that the dump still describes, in order, without a gap."""
+        return self.record.recent + self.record.pending if self.record else ()
+
+    def at(self, ordinal: int) -> Operation | None:
+        """The collective of that ordinal, where the dump still describes it."""
+        if self.record is None or not (self.record.recent or self.record.pending):
+            return None
+        for operations in (self.record.pending, self.record.recent):
+            index = ordinal - self.base - operations[0].index if operations else -1
+            if 0 <= index < len(operations):
+                return operations[index]
+        return None
+
+
+@dataclass
+class ProcessGroup:
+    """A process group: `ranks` are its global ranks, in its order; `proven` when a dump lists them."""
+
+    key: Key
+    name: str
+    desc: str
+    ranks: tuple[int, ...]
+    proven: bool
+    members: dict[int, Member] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        plain = self.desc if self.desc not in {"", "undefined"} else ""
+        return plain or self.name or f"pg {self.key[2]}"
+
+    @cached_property
+    def completions(self) -> bool:
+        """Whether completions are known here at all; if not, an operation is open as long as a member has not issued it."""
+        return all(member.record.completions for member in self.members.values() if member.record)
+
+    def global_rank(self, end: int) -> int | None:
+        """The global rank of an end of a point-to-point operation, which is recorded by its number in the group."""
+        if end < 0:
+            return None
+        return self.ranks[end] if end < len(self.ranks) else end
+
+
+def process_groups(dumps: Mapping[int, RankRecord]) -> list[ProcessGroup]:
+    """All groups with at least one dump, with their members' ordinals, in a canonical order."""
+    reported: dict[Key, dict[int, GroupRecord]] = defaultdict(dict)
+    for rank, dump in dumps.items():
+        for key, record in _keyed(dump.groups):
+            reported[key].setdefault(rank, record)
+    groups = [_group(key, reported[key], dumps) for key in sorted(reported)]
+    for group in groups:
+        _count(group)
+    return groups
+
+
+def _keyed(records: Iterable[GroupRecord]) -> list[tuple[Key, GroupRecord]]:
+    """A group is known by name and members: names are used again for other members. Without a name (torch 2.2, 2.3) it
+    is the n-th of its members on this rank, or, where not even those are recorded, the rank's own number of it."""
+    found: list[tuple[Key, GroupRecord]] = []
+    nameless: dict[str, int] = defaultdict(int)
+    for record in records:
+        number = -1
+        if not record.name:
+            number = nameless[record.members] if record.members else record.pg_id
+            nameless[record.members] += 1
+        found.append(((record.name, record.members, number), record))
+    return found
+
+
+def _group(key: Key, reported: dict[int, GroupRecord], dumps: Mapping[int, RankRecord]) -> ProcessGroup:
+    name, members, number = key
+    desc = min(record.desc for record in reported.values())
+    everyone = not members and (number == 0 or name == "0" or desc == "default_pg")
+    ranks = ranks_of(members) or tuple(sorted(dumps if everyone else reported))
+    # Without a list of members the ranks that recorded the name are the members; a bare number is each rank's own.
+    group = ProcessGroup(key, name, desc, ranks, bool(members or name or number == 0))
+    for rank in ranks:
+        if rank in dumps:
+            group.members[rank] = Member(dumps[rank], reported.get(rank))
+    return group
+
+
+def _count(group: ProcessGroup) -> None:
+    """Give every member its ordinals."""
+    recorded = [member for member in group.members.values() if member.window]
+    _set_bases(recorded)
+    for member in recorded:
+        window, pending = member.window, member.record.pending if member.record else ()
+        member.issued = member.base + window[0].index + _length(member) - 1
+        member.done = member.base + pending[0].index - 1 if pending else member.issued
+    frontier = max((member.done if group.completions else member.issued for member in recorded), default=-1)
+    offset = _status_offset(group.members.values())
+    for member in group.members.values():
+        if not member.window:
+            _count_by_status(member, offset, frontier)
+    if not group.completions and group.members:
+        joined = min(member.issued for member in group.members.values())
+        for member in group.members.values():
+            member.done = joined
+
+
+def _length(member: Member) -> int:
+    """How many collectives the rank has issued since the first one of its window."""
+    return member.record.count - member.window[0].index if member.record else 0
+
+
+def _set_bases(members: list[Member]) -> None:
+    """The common anchor. Numbers serve where no batch of point-to-point operations has used any up; counting from the
+    start, where no ring has lost an entry; else the last collectives completed, moved until their arguments agree."""
+    records = [(member, member.record) for member in members if member.record]
+    skewed = any(record.batched or not record.contiguous for _, record in records)
+    unseen = any(record.point_to_point for _, record in records) and any(not record.recent for _, record in records)
+    if skewed and all(member.dump.whole for member in members):
+        return
+    for member, record in records:
+        first = member.window[0]
+        member.base = first.sequence - first.index
+    if (skewed or unseen) and len({_last_done(member) for member in members}) > 1:
+        reference = max(members, key=lambda member: (len(member.window), -member.rank))
+        for member in members:
+            member.base += _shift(member, reference)
+
+
+def _last_done(member: Member) -> int:
+    record = member.record
+    if record is None:
+        return -1
+    return member.base + (record.pending[0].index - 1 if record.pending else record.count - 1)
+
+
+def _shift(member: Member, reference: Member) -> int:
+    """By how much the member's ordinals must move: so that both have completed equally many, or nearly so, if only then
+    the arguments of what both still describe agree."""
+    level = _last_done(reference) - _last_done(member)
+    known = {reference.base + op.index: _digest(op) for op in reference.window}
+    own = [(member.base + op.index + level, _digest(op)) for op in member.window]
+
+    def cost(shift: int) -> int:
+        differing = sum(known.get(ordinal + shift, digest) != digest for ordinal, digest in own)
+        return differing + abs(shift)
+
+    return level + min(_SHIFTS, key=cost)
+
+
+def _digest(operation: Operation) -> tuple[str, str]:
+    return operation.name, operation.dtype
+
+
+def _status_offset(members: Iterable[Member]) -> int | None:
+    """What to add to the group's status to get an ordinal, as the members show that have both; None where it is no
+    constant, or counts point-to-point operations too."""
+    offsets = set()
+    for member in members:
+        if member.record and member.record.point_to_point:
+            return None
+        if member.record and member.window and member.record.enqueued is not None and member.record.enqueued >= 0:
+            offsets.add(member.issued - member.record.enqueued)
+    return None if len(offsets) > 1 else next(iter(offsets), 0)
+
+
+def _count_by_status(member: Member, offset: int | None, frontier: int) -> None:
+    """A member whose dump has no entry of the group: its status tells, if it counts as its peers' do.
+
+    Else it stands where its peers stand that have completed most: what it had issued beyond, it would show as open.
+    """
+    record = member.record
+    if record is None:
+        return
+    if offset is None or record.enqueued is None or record.enqueued < 0:
+        member.issued = member.done = frontier
+        return
+    member.issued = member.done = record.enqueued + offset
+    if record.completed is not None and 0 <= record.completed <= record.enqueued:
+        member.done = record.completed + offset

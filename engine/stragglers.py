@@ -1,0 +1,66 @@
+"""Which rank its peers keep waiting for, in a job that does move: the one that waits least, again and again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from neuron_doctor.engine.process_groups import ProcessGroup
+
+#: So many collectives must show it, in this share of them, and the others must wait so much longer.
+_COLLECTIVES = 8
+_SHARE = 0.9
+_TIMES = 3
+#: The least that counts as waiting: where the device is timed, and where only the host's clock is (which sees a
+#: completion only when its watchdog looks, every 100 ms or less often).
+_TIMED_US, _SEEN_US = 5_000, 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Straggler:
+    """A rank that was last in `times` of `of` collectives of a group; the others waited `wait_us` for it (median)."""
+
+    rank: int
+    group: ProcessGroup
+    times: int
+    of: int
+    wait_us: int
+
+
+def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
+    """The ranks that are last in a group and wait for nobody in another.
+
+    Each rank's wait is on its own clock; no clocks of two hosts are compared.
+    """
+    last: dict[int, Straggler] = {}
+    waits: set[int] = set()
+    for group in groups:
+        for found in _last_in(group):
+            held = last.get(found.rank)
+            last[found.rank] = found if held is None or found.wait_us > held.wait_us else held
+            waits.update(rank for rank in group.members if rank != found.rank)
+    return [last[rank] for rank in sorted(last) if rank not in waits]
+
+
+def _last_in(group: ProcessGroup) -> Iterator[Straggler]:
+    rows = _waits(group)
+    if len(rows) < _COLLECTIVES or len(group.members) < len(group.ranks) or len(group.ranks) == 1:
+        return
+    rank, times = Counter(min(row, key=lambda rank: (row[rank], rank)) for row in rows).most_common(1)[0]
+    own = median(row[rank] for row in rows)
+    others = median(median(wait for peer, wait in row.items() if peer != rank) for row in rows)
+    floor = _TIMED_US if all(member.record and member.record.starts for member in group.members.values()) else _SEEN_US
+    if times >= _SHARE * len(rows) and others - own >= floor and others >= _TIMES * own:
+        yield Straggler(rank, group, times, len(rows), int(others - own))
+
+
+def _waits(group: ProcessGroup) -> list[dict[int, int]]:
+    """For each collective that all members completed and still describe: how long each of them waited in it."""
+    waits: dict[int, dict[int, int]] = {}
+    for rank, member in group.members.items():
+        for operation in member.record.recent if member.record else ():
+            if operation.wait_us >= 0:
+                waits.setdefault(member.base + operation.index, {})[rank] = operation.wait_us
+    return [waits[ordinal] for ordinal in sorted(waits) if len(waits[ordinal]) == len(group.members)]
