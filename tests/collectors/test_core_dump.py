@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from host_captures import DUMP_ARGUMENTS, DUMP_JSON
 from hypothesis import given
 from hypothesis import strategies as st
-from snapshot_inputs import DUMP_ARGUMENTS, DUMP_JSON, claimed_by, facts_of, one
+from snapshot_inputs import claimed_by, facts_of, one
 
 from neuron_doctor.collectors.core_dump import arguments_of, core_dump_data, place_of_core_dump_path
 from neuron_doctor.engine.facts import NOWHERE

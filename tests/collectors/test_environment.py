@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from snapshot_inputs import ENV, by_kind, claimed_by, facts_of, one
+from host_captures import ENV
+from snapshot_inputs import by_kind, claimed_by, facts_of, one
 
 
 def values(text: str, path: str = "env.txt") -> dict[object, object]:

@@ -5,23 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from cluster_captures import DESCRIBE_EVENTS, DESCRIBE_NODE, DESCRIBE_POD, EVENTS, NODES, POD_JSON, POD_YAML, PODS
 from hypothesis import given
 from hypothesis import strategies as st
-from snapshot_inputs import (
-    DESCRIBE_EVENTS,
-    DESCRIBE_NODE,
-    DESCRIBE_POD,
-    EVENTS,
-    NODES,
-    POD_JSON,
-    POD_YAML,
-    PODS,
-    as_input,
-    by_kind,
-    facts_of,
-    one,
-    read,
-)
+from snapshot_inputs import as_input, by_kind, facts_of, one, read
 
 from neuron_doctor.collectors.kubectl import COLLECTORS
 from neuron_doctor.engine.facts import Clock, Fact, Place

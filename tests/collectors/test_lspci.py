@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from snapshot_inputs import LSPCI, LSPCI_NUMERIC, LSPCI_TREE, by_kind, facts_of, one
+from host_captures import LSPCI, LSPCI_NUMERIC, LSPCI_TREE
+from snapshot_inputs import by_kind, facts_of, one
 
 
 def addresses(text: str) -> list[tuple[object, object]]:

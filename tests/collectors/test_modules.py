@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from snapshot_inputs import LSMOD, MODINFO, as_input, by_kind, facts_of, one
+from host_captures import LSMOD, MODINFO
+from snapshot_inputs import as_input, by_kind, facts_of, one
 
 from neuron_doctor.collectors.modules import parse_lsmod
 from neuron_doctor.collectors.snapshot import read_lines

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from host_captures import NEURON_LS_JSON, NEURON_LS_TABLE
 from hypothesis import given
 from hypothesis import strategies as st
-from snapshot_inputs import NEURON_LS_JSON, NEURON_LS_TABLE, as_input, by_kind, facts_of, one, read
+from snapshot_inputs import as_input, by_kind, facts_of, one, read
 
 from neuron_doctor.collectors.base import UnreadableInput
 from neuron_doctor.collectors.neuron_ls import COLLECTORS

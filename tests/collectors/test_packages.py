@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from snapshot_inputs import APT, DPKG, PIP_FREEZE, PIP_LIST, RPM, as_input, by_kind, claimed_by, facts_of
+from host_captures import APT, DPKG, PIP_FREEZE, PIP_LIST, RPM
+from snapshot_inputs import as_input, by_kind, claimed_by, facts_of
 
 from neuron_doctor.collectors.packages import COLLECTORS
 

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from cluster_captures import SACCT, SACCT_PARSABLE, SCONTROL_JOB, SCONTROL_NODE, SINFO
 from hypothesis import given
 from hypothesis import strategies as st
-from snapshot_inputs import (
-    SACCT,
-    SACCT_PARSABLE,
-    SCONTROL_JOB,
-    SCONTROL_NODE,
-    SINFO,
-    as_input,
-    by_kind,
-    facts_of,
-    one,
-    read,
-)
+from snapshot_inputs import as_input, by_kind, facts_of, one, read
 
 from neuron_doctor.collectors.slurm import COLLECTORS
 from neuron_doctor.engine.facts import Clock, Place

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from snapshot_inputs import ALL, LOGS, SAMPLES, claimed_by
+from ordinary_logs import LOGS
+from snapshot_inputs import ALL, SAMPLES, claimed_by
 
 from neuron_doctor.collectors.base import HEAD
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from snapshot_inputs import SYSFS_GREP, SYSFS_TAIL, as_input, by_kind, claimed_by, facts_of, one, read
+from host_captures import SYSFS_GREP, SYSFS_TAIL
+from snapshot_inputs import as_input, by_kind, claimed_by, facts_of, one, read
 
 from neuron_doctor.collectors.base import UnreadableInput
 from neuron_doctor.collectors.sysfs import COLLECTORS

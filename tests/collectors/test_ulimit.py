@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from host_captures import PROC_LIMITS, ULIMIT
 from hypothesis import given
 from hypothesis import strategies as st
-from snapshot_inputs import PROC_LIMITS, ULIMIT, facts_of
+from snapshot_inputs import facts_of
 
 
 def limits(text: str) -> dict[object, object]:

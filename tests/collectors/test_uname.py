@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from snapshot_inputs import UNAME, claimed_by, facts_of, one
+from host_captures import UNAME
+from snapshot_inputs import claimed_by, facts_of, one
 
 
 def test_uname_gives_the_kernel_and_the_host() -> None:
