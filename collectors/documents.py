@@ -14,6 +14,11 @@ from neuron_doctor.collectors.snapshot import Line
 from neuron_doctor.engine.facts import Span, span_of
 
 _DECODER = json.JSONDecoder()
+
+#: Byte offsets are known at every so many characters, and a member is looked for in so many: both keep time linear.
+_STEP = 4096
+_SEARCHED = 200_000
+
 _BLANK = re.compile(r"[\s,]*")
 
 #: A line of a JSON text, as a log has none: `[12.5] text` is not one.
@@ -37,38 +42,40 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A decoded text that can say where its characters stand in the file: `starts` and `offsets` are the first
-    character and the first byte of each line, `first_line` is the number of the first of them."""
+    """A decoded text that can say where its characters stand in the file: `starts` are the first characters of its
+    lines, `marks` the byte offset of every _STEP-th character, `first_line` the number of its first line."""
 
     path: str
     text: str
     starts: Sequence[int]
-    offsets: Sequence[int]
+    marks: Sequence[int]
     first_line: int = 1
 
     def span(self, start: int, end: int) -> Span:
         """The span of the characters from `start` to `end`, with secrets masked in its quotation."""
         row = bisect_right(self.starts, start) - 1
-        begin = self.starts[row]
-        offset = self.offsets[row] + len(_bytes(self.text[begin:start]))
-        span = span_of(self.path, _bytes(self.text[start:end]), offset, self.first_line + row, start - begin + 1)
+        mark = start // _STEP
+        offset = self.marks[mark] + len(_bytes(self.text[mark * _STEP : start]))
+        column = start - self.starts[row] + 1
+        span = span_of(self.path, _bytes(self.text[start:end]), offset, self.first_line + row, column)
         return replace(span, text=without_secrets(span.text))
 
     def quote(self, element: Element, key: str, value: object = None) -> Span:
         """The span of `"key": value` inside the element: one member only, its neighbours may be confidential."""
         shown = r"[^\s,{}\[\]]{1,200}" if value is None else re.escape(str(value))
         member = re.compile(rf'(?<!\w)"?{re.escape(key)}"?\s{{0,8}}:\s{{0,8}}"?{shown}"?')
-        found = member.search(self.text, element.start, element.end)
+        found = member.search(self.text, element.start, min(element.end, element.start + _SEARCHED))
         return self.span(*found.span()) if found else self.span(element.start, element.start + 1)
 
 
 def document_of(path: str, lines: Sequence[Line]) -> Document:
     """The document that these lines are; bytes that are not UTF-8 survive the way there and back."""
     texts = [line.raw.decode("utf-8", "surrogateescape") for line in lines]
-    starts = [0, *accumulate(len(text) for text in texts)]
-    offsets = [line.offset for line in lines]
-    end = lines[-1].offset + len(lines[-1].raw) if lines else 0
-    return Document(path, "".join(texts), starts, [*offsets, end], lines[0].number if lines else 1)
+    text = "".join(texts)
+    sizes = (len(_bytes(text[at : at + _STEP])) for at in range(0, len(text), _STEP))
+    marks = list(accumulate(sizes, initial=lines[0].offset if lines else 0))
+    starts = list(accumulate(map(len, texts), initial=0))
+    return Document(path, text, starts, marks, lines[0].number if lines else 1)
 
 
 def _bytes(text: str) -> bytes:

@@ -38,8 +38,6 @@ _RESOLVES: Mapping[str, frozenset[str]] = {
 #: A shell, and Kubernetes, add the number of the signal (at most 31 here) to this.
 _SHELL, _SIGNALS = 128, 31
 
-_RESOLVING = frozenset().union(*_RESOLVES.values())
-
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -169,10 +167,13 @@ def condition_fact(
     return Fact("node-condition", data, place_in_cluster(inp, Place(host=node)), span, inp.source_id, instant)
 
 
-def mark_fact(inp: Input, span: Span, node: str, key: str, value: str, effect: str = "") -> Fact | None:
-    """A `node-condition` fact for a label, taint or annotation, None for one that says nothing of health."""
-    if not _HEALTH_KEYS.fullmatch(key):
-        return None
+def speaks_of_health(key: str) -> bool:
+    """Whether a label, taint or annotation of this name says how a node is."""
+    return _HEALTH_KEYS.fullmatch(key) is not None
+
+
+def mark_fact(inp: Input, span: Span, node: str, key: str, value: str, effect: str = "") -> Fact:
+    """A `node-condition` fact for a label, annotation or (with its effect) taint that speaks of health."""
     data: dict[str, Value] = {
         "name": node,
         "type": key,
@@ -187,28 +188,28 @@ def mark_fact(inp: Input, span: Span, node: str, key: str, value: str, effect: s
 def event_facts(inp: Input, events: Sequence[Event]) -> Iterator[Fact]:
     """A `k8s-event` fact for each event of one listing; `resolved` when a later one about its object shows that it is
     over."""
-    later: dict[str, list[Event]] = {}
+    last: dict[tuple[str, str], Event] = {}
     for event in events:
-        if event.reason in _RESOLVING:
-            later.setdefault(event.object.lower(), []).append(event)
+        key = (event.object.lower(), event.reason)
+        if key not in last or _not_before(event, last[key]):
+            last[key] = event
     for event in events:
         kind, _, name = event.object.partition("/")
         place = Place(host=name) if kind.lower() == "node" else Place(container=name or None)
+        others = (last.get((event.object.lower(), reason)) for reason in _RESOLVES.get(event.reason, ()))
         data: dict[str, Value] = {
             "type": event.type,
             "reason": event.reason,
             "object": event.object,
             "message": event.message,
             "repeats": event.repeats,
-            "resolved": any(_resolves(other, event) for other in later.get(event.object.lower(), ())),
+            "resolved": any(_not_before(other, event) for other in others if other is not None),
         }
         yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
 
 
-def _resolves(later: Event, event: Event) -> bool:
-    if later.reason not in _RESOLVES.get(event.reason, ()):
-        return False
-    if later.instant is not None and event.instant is not None:
-        return later.instant.ns >= event.instant.ns
-    # Ages are rounded: of two equal ones the resolving event is the later, for it happens once.
-    return later.age is None or event.age is None or later.age <= event.age
+def _not_before(one: Event, other: Event) -> bool:
+    """Whether `one` may be the later: ages are rounded, and of two equal ones that which ends the matter comes last."""
+    if one.instant is not None and other.instant is not None:
+        return one.instant.ns >= other.instant.ns
+    return one.age is None or other.age is None or one.age <= other.age

@@ -23,6 +23,7 @@ from neuron_doctor.collectors.kube import (
     mark_fact,
     node_fact,
     place_in_cluster,
+    speaks_of_health,
 )
 from neuron_doctor.collectors.kube_tables import age_of, repeats_of
 from neuron_doctor.collectors.snapshot import Line, fact
@@ -185,9 +186,8 @@ def _node(inp: Input, thing: _Object) -> Iterator[Fact]:
         inp, span, name, status, offers, labels.get(_TYPE_LABEL, ""), instance["id"] if instance else ""
     )
     for mark, line in marks:
-        said = mark_fact(inp, _span(inp, line), name, mark["key"], mark["value"], mark["effect"] or "")
-        if said is not None:
-            yield said
+        if speaks_of_health(mark["key"]):
+            yield mark_fact(inp, _span(inp, line), name, mark["key"], mark["value"], mark["effect"] or "")
     for line in thing.sections.get("Conditions", []):
         if found := _CONDITION.match(line.text):
             reason, _, message = found["rest"].strip().partition(" ")

@@ -22,10 +22,15 @@ from neuron_doctor.collectors.kube import (
     ending,
     mark_fact,
     node_fact,
+    speaks_of_health,
 )
 from neuron_doctor.engine.facts import Clock, Fact, Instant
 
 _INSTANCE = re.compile(r"aws:///[\w-]*/(i-[0-9a-f]+)")
+
+#: No real object has more containers, conditions or taints.
+_MANY = 128
+
 _TYPE_LABEL = "node.kubernetes.io/instance-type"
 
 
@@ -102,14 +107,13 @@ def _node(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
     offers = _offers(_dig(value, "status", "allocatable") or _dig(value, "status", "capacity"))
     span = document.quote(element, "name", name)
     yield from node_fact(inp, span, name, status, offers, labels.get(_TYPE_LABEL, ""), instance[1] if instance else "")
-    for key, text in {**labels, **_strings(_dig(value, "metadata", "annotations"))}.items():
-        if said := mark_fact(inp, document.quote(element, key), name, key, text):
-            yield said
+    marks = {**labels, **_strings(_dig(value, "metadata", "annotations"))}
+    for key in filter(speaks_of_health, marks):
+        yield mark_fact(inp, document.quote(element, key), name, key, marks[key])
     for taint in _list(value, "spec", "taints"):
-        key = _text(taint, "key")
-        span = document.quote(element, "key", key)
-        if said := mark_fact(inp, span, name, key, _text(taint, "value"), _text(taint, "effect")):
-            yield said
+        if speaks_of_health(key := _text(taint, "key")):
+            span = document.quote(element, "key", key)
+            yield mark_fact(inp, span, name, key, _text(taint, "value"), _text(taint, "effect"))
     for condition in _list(value, "status", "conditions"):
         kind, reason = _text(condition, "type"), _text(condition, "reason")
         span = document.quote(element, "reason", reason) if reason else document.quote(element, "type", kind)
@@ -153,7 +157,7 @@ def _number(value: object, key: str) -> int:
 
 def _list(value: object, *keys: str) -> list[object]:
     found = _dig(value, *keys)
-    return found if isinstance(found, list) else []
+    return found[:_MANY] if isinstance(found, list) else []
 
 
 def _strings(value: object) -> dict[str, str]:

@@ -26,7 +26,7 @@ from neuron_doctor.engine.facts import Fact
 
 #: The members that may stand before the items of a list.
 _LIST = re.compile(
-    r'\s*\{(?:\s*"(?:kind|apiVersion|metadata)"\s*:\s*(?:"[^"\n]{0,200}"|\{[^{}]{0,2000}\})\s*,){0,3}\s*"items"\s*:\s*\['
+    r'\ufeff?\s*\{(?:\s*"(?:kind|apiVersion|metadata)"\s*:\s*(?:"[^"\n]{0,200}"|\{[^{}]{0,2000}\})\s*,){0,3}\s*"items"\s*:\s*\['
 )
 _JSON_HEAD = re.compile(rb'\s*\{\s*"(?:apiVersion|kind|items|metadata)"\s*:')
 _YAML_FIRST = re.compile(r"(?:apiVersion: \S+|kind: [A-Z]\w+|items:|---)\s*$")
