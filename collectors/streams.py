@@ -128,7 +128,7 @@ def skip(chunks: Iterator[bytes]) -> None:
 def digest(place: Place, size: int, head: bytes, tail: bytes) -> str:
     """The id of a source: equal for copies under any name and compression, if their places are. `tail` counts where
     `head` is not already all. Hashing all of it would cost as much as the scan."""
-    summary = blake2b(f"{size} {sorted(place.known().items())}".encode(), digest_size=16)
+    summary = blake2b(f"{size} {place.known()}".encode(), digest_size=16)
     summary.update(head)
     if size > len(head):
         summary.update(tail)
