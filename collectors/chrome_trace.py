@@ -82,10 +82,10 @@ class Block:
         return [found.start() for found in re.finditer(rb"\n", self.raw)]
 
     def bounds(self, index: int) -> tuple[int, int]:
-        """Start and end of an event in `raw`; those of the whole block where events hold lists of objects."""
+        """Start and end of an event in `raw`; only where the block begins where its events hold lists of objects."""
         starts = self._starts
         if len(starts) != len(self.events) + 1:
-            return 0, len(self.raw)
+            return 0, 0
         start = starts[index]
         return start, self.raw.rfind(b"}", start, starts[index + 1]) + 1
 
