@@ -46,7 +46,7 @@ _ALL = (
     _kind(
         "identity",
         "two names of one thing, seen in one record (an alias of a host, a rank of a process)",
-        _TEXT + " neuron-monitor neuron-ls kubectl core-dump slurm uname sysfs",
+        _TEXT + " neuron-monitor neuron-ls kubectl core-dump slurm uname sysfs ndet-trace",
         instance_id="str",
         hostname="str",
         address="str",
@@ -127,6 +127,15 @@ _ALL = (
         ret="int",
         neff="str",
         peer="int",
+    ),
+    _kind(
+        "hang-report",
+        "a process says that it waits in vain, or that it lost a peer; `what` is collectives, barrier, compute, watchdog "
+        "(it gave up waiting), retry (it goes on waiting), store, bootstrap or lost; `peer` is an address, where said",
+        _TEXT,
+        what="str",
+        peer="str",
+        operation="str",
     ),
     _kind("ndet-clean", "neuron-det found no error", "ndet-console"),
     _kind("ndet-raw", "a raw NDET log, readable only through neuron-det", "ndet-raw", trace_pid="int", started="str"),
