@@ -10,19 +10,15 @@ import typer
 
 from neuron_doctor.__about__ import VERSION
 from neuron_doctor.commands import diagnose, facts, rulebook
-from neuron_doctor.commands.completion import completion
+from neuron_doctor.commands.completion import COMPLETE, completion, enable_completion
 from neuron_doctor.exits import Exit
 
-EXAMPLES = """
+EXAMPLES = """\b
 Examples:
-
-  neuron-doctor diagnose incident/                   what failed, where, why, what to do
-
-  neuron-doctor diagnose logs.tar.gz --format json   for scripts (exit status 1: a failure was found)
-
-  journalctl -k | neuron-doctor diagnose -           from standard input
-
-  neuron-doctor facts incident/                      what was read, one JSON object a line
+  neuron-doctor diagnose incident/            what failed, where, what to do
+  neuron-doctor diagnose logs.tar.gz -f json  for scripts; exit status 1: failure
+  journalctl -k | neuron-doctor diagnose -    from standard input
+  neuron-doctor facts incident/               what was read, a JSON object a line
 """
 
 app = typer.Typer(
@@ -57,8 +53,10 @@ def _root(
 
 def main() -> None:
     """Run the command line; whatever is not foreseen ends in exit status 4 with nothing on standard output."""
+    if COMPLETE in os.environ:
+        enable_completion()
     try:
-        app()
+        app(prog_name="neuron-doctor")
     except BrokenPipeError:
         # The reader (head, less) has gone: not our failure, and the interpreter must not complain at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -84,7 +84,7 @@ def collect_inputs(inputs: Iterable[Input], engine: Engine) -> Collection:
         found = _collect_one(inp, engine.collectors)
         source = _source(inp)
         sources.append(source)
-        facts.extend(replace(fact, source=source.id) for fact in found)
+        facts.extend(fact if fact.source == source.id else replace(fact, source=source.id) for fact in found)
     return Collection(tuple(sources), tuple(facts))
 
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.rulebook import Rule, Rulebook
@@ -52,8 +52,9 @@ def inputs_of(files: Mapping[str, str]) -> Iterator[Input]:
     """Inputs made of texts by path."""
     for path, text in sorted(files.items()):
         raw = text.encode()
-        stream = io.BufferedReader(io.BytesIO(raw))  # type: ignore[arg-type]
-        yield Input(path, path.rpartition("/")[2], stream, len(raw), place_of_path(path), source_id=path)
+        stream = io.BufferedReader(io.BytesIO(raw), 2 * HEAD)
+        name = path.rpartition("/")[2]
+        yield Input(path, name, stream, len(raw), place_of_path(path), source_id=path)  # type: ignore[arg-type]
 
 
 def _as_expected(finding: Finding, example: ExampleDoc) -> bool:
@@ -64,5 +65,6 @@ def _as_expected(finding: Finding, example: ExampleDoc) -> bool:
 
 
 def _shown(finding: Finding) -> dict[str, object]:
-    place = {name: list(value) if isinstance(value, tuple) else value for name, value in finding.place.known().items()}
+    known = finding.place.known().items()
+    place: dict[str, object] = {name: list(value) if isinstance(value, tuple) else value for name, value in known}
     return {**place, "hosts": list(finding.hosts)} if finding.hosts else place

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from neuron_doctor.engine.expressions import holds
 from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment, difference_ns, moment_of
@@ -50,7 +51,15 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     kept = _not_superseded(list(matches))
     progress = _progress(facts)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
-    roles = [_FIXED.get(match.rule.role) or _survived(match, progress, single) or Role.CASCADE for match in kept]
+    by_name: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        by_name[fact.name].append(fact)
+
+    def role(match: Match) -> Role:
+        past = _survived(match, progress, single) or _ended(match, by_name)
+        return _FIXED.get(match.rule.role) or past or Role.CASCADE
+
+    roles = [role(match) for match in kept]
     active = [number for number, role in enumerate(roles) if role in (Role.CASCADE, Role.TEARDOWN)]
     links = [_renumbered(link, active) for link in relate([kept[number] for number in active])]
     graph = Graph(kept, roles, links)
@@ -160,6 +169,28 @@ def _overcome(fact: Fact, progress: _Progress, single: set[str]) -> bool:
         (gap := difference_ns(moment, then)) is not None and gap >= SURVIVED_NS
         for then in progress.by_rank.get(fact.place.rank, ())
     )
+
+
+def _ended(match: Match, by_name: Mapping[str, Sequence[Fact]]) -> Role | None:
+    """SURVIVED where the records that end a finding of this rule followed all of its own, on one clock of its host: a
+    driver was loaded anew after an error, say, and a later process opened the device."""
+    latest = [moment for fact in match.facts if (moment := moment_of(fact))]
+    if not match.rule.ends or len(latest) < len(match.facts):
+        return None
+    for query in match.rule.ends:
+        after = [
+            m
+            for fact in by_name[query.name]
+            if holds(query.where, fact) and (m := moment_of(fact)) and _follows(m, latest)
+        ]
+        if not after:
+            return None
+        latest = [min(after, key=lambda m: m.instant.ns)]
+    return Role.SURVIVED
+
+
+def _follows(moment: Moment, others: Iterable[Moment]) -> bool:
+    return all((gap := difference_ns(other, moment)) is not None and gap > 0 for other in others)
 
 
 def _differ(a: int | None, b: int | None) -> bool:

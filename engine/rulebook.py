@@ -80,6 +80,7 @@ class Rule:
     trust: tuple[str, ...]
     entries: tuple[str, ...]
     survivable: bool
+    ends: tuple[RecordQuery, ...]
     examples: ExamplesDoc | None
     location: Location
     patterns: tuple[str, ...] = ()
@@ -247,6 +248,7 @@ def _link(loader: _Loader, doc: RuleDoc, source: Document) -> Rule | None:
     for i, alternative in enumerate(doc.alternatives):
         if alternative.cause not in loader.causes:
             loader.complain(source.at("alternatives", i, "cause"), f"there is no cause {alternative.cause!r}")
+    ends = tuple(q for i, text in enumerate(doc.ends) if (q := _query(loader, text, source, ("ends", i))))
     if when is None or cause is None or len(loader.errors) > before:
         return None
     return Rule(
@@ -268,6 +270,7 @@ def _link(loader: _Loader, doc: RuleDoc, source: Document) -> Rule | None:
         trust=tuple(doc.trust),
         entries=tuple(doc.entries),
         survivable=doc.survivable,
+        ends=ends,
         examples=doc.examples,
         location=source.at("id"),
         patterns=tuple(doc.patterns),

@@ -160,6 +160,9 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     actions: list[ActionDoc] = []
     entries: list[str] = []
     survivable: bool = True
+    ends: Annotated[
+        list[Query], Meta(description="records that, in this order after the finding on the same host, end it")
+    ] = []
     examples: ExamplesDoc | None = None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from neuron_doctor.engine.errors import Location, RuleError, RulebookError
+from neuron_doctor.engine.errors import Location, RulebookError, RuleError
 
 #: A path into a document: keys and indexes from the root.
 Path = tuple[str | int, ...]
@@ -76,8 +76,8 @@ def read_yaml(text: str, path: str) -> Document:
     """Parse one document. Raises RulebookError with located errors for whatever is not plain data."""
     try:
         for event in yaml.parse(text, Loader=_LOADER):
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                mark = event.start_mark
+            mark = event.start_mark
+            if mark and (isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None)):
                 raise RulebookError(
                     [RuleError(Location(path, mark.line + 1, mark.column + 1), "anchors and aliases are not allowed")]
                 )

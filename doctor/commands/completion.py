@@ -5,7 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 
 import typer
-from typer.completion import get_completion_script
+from typer.completion import completion_init, get_completion_script  # type: ignore[attr-defined]
+
+
+#: The shell sets this when it asks for completions.
+COMPLETE = "_NEURON_DOCTOR_COMPLETE"
 
 
 class Shell(StrEnum):
@@ -18,4 +22,9 @@ class Shell(StrEnum):
 
 def completion(shell: Shell = typer.Argument(..., help="The shell to complete in.")) -> None:
     """Print a completion script, to be sourced from the shell's start-up file."""
-    print(get_completion_script(prog_name="neuron-doctor", complete_var="_NEURON_DOCTOR_COMPLETE", shell=shell.value))
+    print(get_completion_script(prog_name="neuron-doctor", complete_var=COMPLETE, shell=shell.value))
+
+
+def enable_completion() -> None:
+    """Let typer answer the shell. It is not told to offer options of its own for that (`--install-completion`)."""
+    completion_init()

@@ -56,7 +56,7 @@ def stop_on_usage_errors() -> Iterator[None]:
     try:
         yield
     except MissingPath as error:
-        print(f"neuron-doctor: {error}", file=sys.stderr)
+        print(f"neuron-doctor: no such file or directory: {error}", file=sys.stderr)
         raise typer.Exit(Exit.USAGE) from error
     except RulebookError as error:
         for one in error.errors:

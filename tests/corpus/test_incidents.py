@@ -55,10 +55,7 @@ def _first_action(finding: Finding) -> str:
 
 def shown(diagnosis: Diagnosis) -> str:
     lines = [f"{diagnosis.verdict.status.value}: {diagnosis.verdict.headline}"]
-    for f in diagnosis.findings:
-        lines.append(
-            f"  {f.role.value} {f.rule} {f.cause} {f.place.known()} {f.hosts} {[a.action.value for a in f.actions[:1]]}"
-        )
+    lines += [f"  {f.role.value} {f.rule} {f.cause} {f.place.known()} {f.hosts} {f.actions[:1]}" for f in diagnosis.findings]
     return "\n".join(lines)
 
 

@@ -137,6 +137,7 @@ FACTS = st.lists(
         device=st.sampled_from([0, 1, None]),
     ),
     max_size=8,
+    unique_by=lambda fact: fact.span.offset,
 )
 
 
