@@ -37,7 +37,7 @@ def request_from(
             raise typer.BadParameter(f"{pack} is not a directory of rules")
     try:
         zone = ZoneInfo(timezone) if timezone else None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, KeyError) as error:
         raise typer.BadParameter(f"{timezone!r} is not a time zone") from error
     known = [path for path in named.values() if path not in paths]
     return Request((*paths, *known), {path: name for name, path in named.items()}, tuple(rules), builtin, zone)
