@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -22,18 +22,7 @@ from neuron_doctor.engine.verdict import Diagnosis
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to look at, and with which rules. `timezone` is for sources whose zone is not proven; `pure` asks for the
-    pattern engine without Vectorscan."""
-
-    paths: tuple[str, ...]
-    labels: Mapping[str, str] = field(default_factory=dict)
-    packs: tuple[Path, ...] = ()
-    builtin_rules: bool = True
-    timezone: ZoneInfo | None = None
-    pure: bool = False
+    from neuron_doctor.request import Request
 
 
 def builtin_pack() -> Path:

@@ -7,7 +7,6 @@ from enum import StrEnum
 import typer
 from typer.completion import completion_init, get_completion_script  # type: ignore[attr-defined]
 
-
 #: The shell sets this when it asks for completions.
 COMPLETE = "_NEURON_DOCTOR_COMPLETE"
 

@@ -14,10 +14,6 @@ from neuron_doctor.__about__ import VERSION
 from neuron_doctor.commands.inputs import Assumed, Label, NoBuiltin, Paths, Rules, request_from, stop_on_usage_errors
 from neuron_doctor.engine.verdict import Diagnosis, Severity
 from neuron_doctor.exits import exit_status
-from neuron_doctor.pipeline import diagnose_paths, rulebook_for
-from neuron_doctor.reports.json_report import render_json
-from neuron_doctor.reports.markdown import render_markdown
-from neuron_doctor.reports.text import render_text
 from neuron_doctor.shown import parse_filter
 
 FORMATS = ("text", "json", "md")
@@ -62,6 +58,8 @@ def diagnose(
     PATH is a directory, a file, an archive, or - for standard input. Exit status: 0 nothing found, 1 a failure, 2 usage
     or rule error, 3 nothing readable, 4 internal error.
     """
+    from neuron_doctor.pipeline import diagnose_paths, rulebook_for  # noqa: PLC0415 - loaded when it runs, so that --help is quick
+
     with stop_on_usage_errors():
         targets = [_target(text, output) for text in formats]
         shown = parse_filter(ranks, since, until)
@@ -96,13 +94,19 @@ class _View:
         self._verbose = verbose
 
     def render(self, name: str, file: Path | None) -> str:
-        """The report in one format."""
+        """The report in one format; only that renderer is loaded."""
         if name == "json":
+            from neuron_doctor.reports.json_report import render_json  # noqa: PLC0415
+
             return render_json(self._diagnosis, exit_status=self._status, version=VERSION)
         if name == "md":
+            from neuron_doctor.reports.markdown import render_markdown  # noqa: PLC0415
+
             return render_markdown(self._diagnosis)
         if self._quiet:
             return f"{self._diagnosis.verdict.headline}\n"
+        from neuron_doctor.reports.text import render_text  # noqa: PLC0415
+
         width = shutil.get_terminal_size((80, 24)).columns if file is None and sys.stdout.isatty() else 80
         return render_text(
             self._diagnosis, width=max(60, min(width, 120)), colour=self._coloured(file), verbose=self._verbose

@@ -6,9 +6,6 @@ import json
 import sys
 
 from neuron_doctor.commands.inputs import Assumed, Label, NoBuiltin, Paths, Rules, request_from, stop_on_usage_errors
-from neuron_doctor.engine.match import canonical
-from neuron_doctor.pipeline import collect, rulebook_for
-from neuron_doctor.reports.objects import fact_object
 
 
 def facts(
@@ -19,6 +16,10 @@ def facts(
     assume_timezone: Assumed = "",
 ) -> None:
     """Print every fact as one JSON object a line: kind, place, time, data, source."""
+    from neuron_doctor.engine.match import canonical  # noqa: PLC0415 - loaded when it runs, so that --help is quick
+    from neuron_doctor.pipeline import collect, rulebook_for  # noqa: PLC0415
+    from neuron_doctor.reports.objects import fact_object  # noqa: PLC0415
+
     with stop_on_usage_errors():
         request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules)
         collection = collect(request, rulebook_for(request), sys.stdin.buffer)

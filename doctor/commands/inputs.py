@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from neuron_doctor.collectors.discover import MissingPath
+from neuron_doctor.collectors.walk import MissingPath
 from neuron_doctor.engine.errors import RulebookError
 from neuron_doctor.exits import Exit
-from neuron_doctor.pipeline import Request
+from neuron_doctor.request import Request
 
 Paths = Annotated[
     list[str], typer.Argument(metavar="PATH...", help="Directories, files, archives, or - for standard input.")

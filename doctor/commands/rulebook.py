@@ -6,22 +6,22 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from neuron_doctor.commands.inputs import NoBuiltin, Rules, request_from, stop_on_usage_errors
-from neuron_doctor.engine.rulebook import Rulebook
-from neuron_doctor.engine.rulefile import rule_schema
 from neuron_doctor.exits import Exit
-from neuron_doctor.pipeline import Engine, rulebook_for
-from neuron_doctor.ruledocs import pages
-from neuron_doctor.rulelint import lint as lint_rulebook
-from neuron_doctor.ruletest import check_rule
+
+if TYPE_CHECKING:
+    from neuron_doctor.engine.rulebook import Rulebook
 
 app = typer.Typer(help="Check, test and document rules.", rich_markup_mode=None, no_args_is_help=True)
 
 
 def _loaded(rules: list[Path], *, builtin: bool) -> Rulebook:
+    from neuron_doctor.pipeline import rulebook_for  # noqa: PLC0415 - loaded when it runs, so that --help is quick
+
     with stop_on_usage_errors():
         return rulebook_for(request_from((), rules, (), "", builtin=builtin))
 
@@ -32,6 +32,8 @@ def lint(
     no_builtin_rules: NoBuiltin = False,
 ) -> None:
     """Check the rules: schema, types, references, examples, costly patterns. Exit status 1 where something is wrong."""
+    from neuron_doctor.rulelint import lint as lint_rulebook  # noqa: PLC0415
+
     _finish(lint_rulebook(_loaded(rules, builtin=not no_builtin_rules)), "problems in the rules")
 
 
@@ -42,6 +44,9 @@ def test(
     no_builtin_rules: NoBuiltin = False,
 ) -> None:
     """Run the examples of the rules. Exit status 1 where one fails."""
+    from neuron_doctor.pipeline import Engine  # noqa: PLC0415
+    from neuron_doctor.ruletest import check_rule  # noqa: PLC0415
+
     rulebook = _loaded(rules, builtin=not no_builtin_rules)
     unknown = set(names or ()) - {rule.id for rule in rulebook.rules}
     if unknown:
@@ -65,6 +70,8 @@ def _finish(problems: Iterable[object], what: str) -> None:
 @app.command()
 def schema() -> None:
     """Print the JSON schema of rule files, for editors."""
+    from neuron_doctor.engine.rulefile import rule_schema  # noqa: PLC0415
+
     print(json.dumps(rule_schema(), indent=2))
 
 
@@ -75,6 +82,8 @@ def docs(
     no_builtin_rules: NoBuiltin = False,
 ) -> None:
     """Write the generated pages: one for each rule, their index, and the kinds of fact."""
+    from neuron_doctor.ruledocs import pages  # noqa: PLC0415
+
     for name, text in pages(_loaded(rules, builtin=not no_builtin_rules)):
         file = directory / name
         file.parent.mkdir(parents=True, exist_ok=True)
