@@ -100,7 +100,8 @@ class _Draft:
         """Forget what was read."""
         gone = bytes(self.text[:length])
         self.line += gone.count(b"\n")
-        self.column = length - gone.rfind(b"\n") if b"\n" in gone else self.column + length
+        characters = len(gone[gone.rfind(b"\n") + 1 :].decode("utf-8", "replace"))
+        self.column = characters + (1 if b"\n" in gone else self.column)
         self.offset += length
         del self.text[:length]
         if self.raw is not None:
@@ -130,7 +131,8 @@ def samples(inp: Input) -> Iterator[Sample]:
             if draft is not None:
                 yield from _damaged(inp, draft)
             at = length + begin
-            draft = _Draft(offset + at, number, at + 1, begin, instant, host, bytearray(line[at:]), depth=_depth(line))
+            column = len(line[:at].decode("utf-8", "replace")) + 1
+            draft = _Draft(offset + at, number, column, begin, instant, host, bytearray(line[at:]), depth=_depth(line))
         elif draft is not None:
             draft.add(line, text)
         if draft is not None and draft.may_end():

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from neuron_doctor.collectors import ndet_console, ndet_trace
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.timestamps import read_iso
-from neuron_doctor.engine.facts import Fact, Place, Span
+from neuron_doctor.engine.facts import Fact, Place, Span, Value
 
 _RAW_NAME = re.compile(
     r"ndet_(?P<date>\d{4}-\d\d-\d\d)_(?P<hour>\d\d)-(?P<minute>\d\d)-(?P<second>\d\d)_(?P<pid>\d{1,10})"
@@ -55,7 +55,7 @@ def _collect_raw(inp: Input) -> Iterator[Fact]:
     inp.problem(_HOW_TO_READ)
     started = f"{found['date']}T{found['hour']}:{found['minute']}:{found['second']}"
     place = Place(instance_id=found["instance"], pid=int(found["pid"]))
-    data = {"trace_pid": int(found["pid"]), "started": started}
+    data: dict[str, Value] = {"trace_pid": int(found["pid"]), "started": started}
     yield Fact("ndet-raw", data, place.over(inp.place), Span(inp.path), inp.source_id, read_iso(started))
 
 
