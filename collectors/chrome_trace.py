@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,18 +26,16 @@ _PATIENCE = 4 * BLOCK
 #: So many cuts are tried before more is read: the last ones may be inside an event.
 _CUTS = 8
 
-Scalar = int | float | str | None
-
 
 class Args(msgspec.Struct, gc=False):
-    """What is asked of an event's arguments."""
+    """What is asked of an event's arguments; every program writes its own, of any type."""
 
-    name: str | None = None
-    nd: Scalar = None
-    nc: Scalar = None
-    exec_id: Scalar = None
-    gid: Scalar = None
-    ret: Scalar = None
+    name: Any = None
+    nd: Any = None
+    nc: Any = None
+    exec_id: Any = None
+    gid: Any = None
+    ret: Any = None
 
 
 class Event(msgspec.Struct, gc=False):
@@ -181,13 +179,27 @@ def _one_by_one(cutter: _Cutter, length: int) -> Iterator[Block]:
     begins = [found.end() for found in _BETWEEN.finditer(cutter.buffer, 0, length)]
     for start, end in pairwise([0, *begins, length]):
         piece = bytes(cutter.buffer[: end - start])
-        try:
-            event = _EVENT(piece.strip(b" \t\r\n,"))
-        except _UNREADABLE:
+        following = cutter.offset + len(piece)
+        event, read = _leading(piece)
+        if event is None:
             cutter.inp.problem("an event of the trace is not readable", cutter.line)
-            cutter.drop(len(piece))
         else:
-            yield cutter.block([event], len(piece))
+            yield cutter.block([event], read)
+            if cutter.buffer.lstrip().startswith(b"]"):
+                return
+        cutter.drop(max(0, following - cutter.offset))  # the comma after the last one may be gone already
+
+
+def _leading(piece: bytes) -> tuple[Event | None, int]:
+    """The event with which the bytes begin, and its length."""
+    try:
+        return _EVENT(piece), len(piece)
+    except _UNREADABLE as error:
+        end = _ENDED.search(str(error))
+    if end is None:
+        return None, 0
+    read = int(end[1]) - 1
+    return _EVENT(piece[:read]), read
 
 
 def _end(cutter: _Cutter) -> Iterator[Block]:

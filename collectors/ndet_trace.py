@@ -272,7 +272,7 @@ def _ranks_by_track(trace: _Trace) -> dict[_Track, int]:
 
 
 def _process_of(event: Event) -> _Process:
-    name = (event.args.name or "") if event.args is not None else ""
+    name = str(event.args.name) if event.args is not None else ""
     log, gids = _LOG.search(name), _GIDS.search(name)
     ranks = (part.strip() for part in gids["gids"].split(",")) if gids else ()
     return _Process(
