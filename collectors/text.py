@@ -12,7 +12,7 @@ from neuron_doctor.collectors.blocks import Block, blocks
 from neuron_doctor.collectors.masking import MASK, masked, without_secrets
 from neuron_doctor.collectors.nrt import CODES, SYMBOLS
 from neuron_doctor.collectors.prefixes import Channel, Line, Record, peel
-from neuron_doctor.collectors.storms import Storm
+from neuron_doctor.collectors.storms import Steps, Storm
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Gap, Instant, Place, Span, Value, span_of
 from neuron_doctor.engine.matcher import Matcher
 from neuron_doctor.engine.patterns import BadCapture, Pattern, PatternSet, read_captures
@@ -41,6 +41,7 @@ class _Scan:
     kernel: int = 0
     others: int = 0
     times: list[Instant] = field(default_factory=list)
+    steps: Steps = field(default_factory=Steps)
 
 
 def text_collector(patterns: PatternSet, matcher: Matcher) -> Collector:
@@ -69,6 +70,7 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
         _sample(scan, block)
         for fact, pattern in _facts(scan, block):
             yield from storm.offer(fact, pattern)
+        yield from _progress(scan, last=block.last)
     yield from storm.flush()
     if not size:
         raise UnreadableInput("the file is empty")
@@ -87,7 +89,22 @@ def _facts(scan: _Scan, block: Block) -> Iterator[tuple[Fact, Pattern]]:
         bounds = block.line_bounds(at - 1 if block.data[at : at + 1] == b"\n" and at > block.start else at)
         wanted.setdefault(bounds, {}).setdefault(index, at)
     for (begin, end), indexes in sorted(wanted.items()):
-        yield from _line_facts(scan, block, begin, end, indexes)
+        messages = {index: at for index, at in indexes.items() if scan.patterns[index].emits != "progress"}
+        for index in indexes.keys() - messages.keys():
+            scan.steps.add(index, block, begin, end)
+        if messages:
+            yield from _line_facts(scan, block, begin, end, messages)
+
+
+def _progress(scan: _Scan, *, last: bool) -> Iterator[Fact]:
+    """The last sign of progress at each place, for every finished stretch of the source."""
+    for index, candidates in scan.steps.finished(last=last):
+        places: set[Place] = set()
+        for block, begin, end in reversed(candidates):
+            for fact, _ in _line_facts(scan, block, begin, end, {index: begin}):
+                if fact.place not in places:
+                    places.add(fact.place)
+                    yield fact
 
 
 def _line_facts(
