@@ -317,4 +317,5 @@ def _set_coverage(scan: _Scan) -> None:
     clock = max(Clock, key=clocks.count)
     times = sorted(time for time in scan.times if time.clock is clock)
     scan.inp.first, scan.inp.last = times[0], times[-1]
-    scan.inp.gaps.extend(Gap(a, b) for a, b in pairwise(times) if b.ns - a.ns > GAP_NS)
+    if scan.inp.kind != "kernel":  # a kernel that says nothing has nothing to say; its buffer covers the silence
+        scan.inp.gaps.extend(Gap(a, b) for a, b in pairwise(times) if b.ns - a.ns > GAP_NS)
