@@ -10,8 +10,6 @@ from datetime import UTC, datetime, timedelta
 from neuron_doctor.engine.facts import Clock, Fact, Instant
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-#: Two hosts' proven-UTC clocks are taken to agree to this much; more needs a measured offset.
-UTC_SKEW_NS = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,84 @@
+"""Aliases of hosts, ranks of processes, hosts of ranks: only what is proven."""
+
+from __future__ import annotations
+
+from builders import hit, source
+
+from neuron_doctor.engine.facts import Fact, Place, Source, Span
+from neuron_doctor.engine.topology import complete, completed_place, survey
+
+
+def identity(source_id: str = "s", offset: int = 0, **said: object) -> Fact:
+    place = {name: said.pop(name) for name in ("pid", "instance_id", "host") if name in said}
+    return Fact("identity", said, Place(**place), Span(source_id, offset), source_id)  # type: ignore[arg-type]
+
+
+def test_an_instance_id_and_a_host_name_of_one_record_are_one_host() -> None:
+    facts = (identity(hostname="ip-10-0-0-1", instance_id="i-0a"), hit("x", instance_id="i-0a", device=3))
+    [_, completed] = complete(facts, survey(facts, ()))
+    assert completed.place.host == "ip-10-0-0-1"
+
+
+def test_the_lines_of_one_processs_infodump_belong_together() -> None:
+    facts = (
+        identity(pid=7, instance_id="i-0a"),
+        identity(pid=7, hostname="node9", offset=5),
+        hit("x", instance_id="i-0a"),
+    )
+    assert list(complete(facts, survey(facts, ())))[2].place.host == "node9"
+
+
+def test_the_name_of_the_directory_is_the_one_that_is_shown() -> None:
+    sources = (source("s", host="rack4-trn1-07"),)
+    facts = (hit("x", host="rack4-trn1-07", instance_id="i-0a"), identity(hostname="ip-10-0-0-1", instance_id="i-0a"))
+    topology = survey(facts, sources)
+    assert completed_place(Place(host="ip-10-0-0-1"), topology).host == "rack4-trn1-07"
+
+
+def test_a_directory_that_speaks_of_two_instances_proves_no_alias() -> None:
+    facts = (
+        hit("x", host="head", instance_id="i-0a"),
+        hit("y", host="head", instance_id="i-0b", offset=1),
+        identity(hostname="worker1", instance_id="i-0b"),
+    )
+    topology = survey(facts, ())
+    assert completed_place(Place(instance_id="i-0b"), topology).host == "worker1"
+    assert completed_place(Place(instance_id="i-0a"), topology).host is None
+
+
+def test_a_process_is_the_rank_that_its_other_records_say() -> None:
+    facts = (
+        hit("x", host="a", pid=7, rank=3),
+        hit("y", host="a", pid=7, offset=1),
+        hit("z", host="b", pid=7, offset=2),
+    )
+    ranks = [fact.place.rank for fact in complete(facts, survey(facts, ()))]
+    assert ranks == [3, 3, None]
+
+
+def test_a_pid_that_was_two_ranks_proves_nothing() -> None:
+    facts = (hit("x", host="a", pid=7, rank=3), hit("y", host="a", pid=7, rank=4), hit("z", host="a", pid=7))
+    assert list(complete(facts, survey(facts, ())))[2].place.rank is None
+
+
+def test_a_rank_without_a_host_gets_that_of_its_other_records() -> None:
+    facts = (hit("x", host="a", rank=3), hit("y", rank=3, offset=1))
+    assert list(complete(facts, survey(facts, ())))[1].place.host == "a"
+
+
+def test_a_launchers_directory_does_not_place_ranks_whose_own_files_are_elsewhere() -> None:
+    sources = (source("launcher", host="head"), Source("own", "own", "log", place=Place(host="worker", rank=40)))
+    facts = (
+        hit("x", source="launcher", host="head", rank=40),
+        hit("y", source="launcher", host="head", rank=1, offset=3),
+    )
+    hosts = [fact.place.host for fact in complete(facts, survey(facts, sources))]
+    assert hosts == ["worker", "head"]
+
+
+def test_the_size_of_the_world_is_known_only_if_all_say_the_same() -> None:
+    def world(size: int) -> Fact:
+        return Fact("world", {"size": size}, Place(), Span("s"), "s")
+
+    assert survey((world(8), world(8)), ()).world_size == 8
+    assert survey((world(8), world(16)), ()).world_size is None
