@@ -80,7 +80,6 @@ class LatencyStats(_Json):
     """Null where nothing was executed."""
 
     total_latency: Latency | None = None
-    device_latency: Latency | None = None
 
 
 class ExecutionStats(Group):

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from neuron_doctor.collectors.monitor_model import (
@@ -16,7 +17,6 @@ from neuron_doctor.collectors.monitor_model import (
     CpuShare,
     DeviceEcc,
     ErrorSummary,
-    ExecutionStats,
     Group,
     HardwareInfo,
     LatencyStats,
@@ -41,6 +41,10 @@ _ECC = (
 _INDEX_DIGITS = 6
 _ERRORS = ("generic", "numerical", "transient", "model", "runtime", "hardware")
 _FAILURES = ("completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input", "failed_to_queue")
+_failure_counts = attrgetter(*_FAILURES)
+
+#: Groups that are no member of a report under this name.
+PROCESSES, FAILURES = "neuron_runtime_data", "execution_failures"
 
 
 class Mode(Enum):
@@ -77,59 +81,51 @@ class Capacity:
         return core // self.cores_per_device if self.cores_per_device > 0 else None
 
 
-class Observed(NamedTuple):
-    """One group of one report. `value` is all that `read` reads, so equal values give equal readings."""
-
-    group: str
-    pid: int | None
-    value: Any
-    read: Callable[[Any, Capacity], Iterator[Reading]]
+#: One group of one report: its name, the process that it is about, its value, and what reads that. The value is all that
+#: is read, so that equal values give equal readings. A plain tuple: there are hundreds in each report.
+Observed = tuple[str, int | None, Any, Callable[[Any, Capacity], Iterator[Reading]]]
 
 
-def observed(report: Report) -> Iterator[Observed]:
+def observed(report: Report) -> list[Observed]:
     """The groups of a report that hold data; one with an `error` holds none."""
+    found: list[Observed] = []
     processes = report.neuron_runtime_data or []
     if report.neuron_runtime_data is not None:
-        yield Observed("neuron_runtime_data", None, len(processes), _processes)
+        found.append((PROCESSES, None, len(processes), _processes))
     for process in processes:
         if process.report is not None and not process.error:
-            yield from _of_process(process.pid, process.report)
-    if breakdowns := [found for process in processes if (found := _breakdown(process))]:
-        yield Observed("neuroncore_memory_usage", None, breakdowns, _device_memory)
+            _of_process(process.pid, process.report, found)
+    if breakdowns := [breakdown for process in processes if (breakdown := _breakdown(process))]:
+        found.append(("neuroncore_memory_usage", None, breakdowns, _device_memory))
     if report.system_data is not None:
-        yield from _of_system(report.system_data)
+        _of_system(report.system_data, found)
+    return found
 
 
-def _of_process(pid: int | None, report: ProcessReport) -> Iterator[Observed]:
-    if (counters := sound(report.neuroncore_counters)) and counters.neuroncores_in_use:
-        yield Observed("neuroncores_in_use", pid, counters.neuroncores_in_use, _cores)
-    if stats := sound(report.execution_stats):
-        yield from _of_executions(pid, stats)
-    if (used := sound(report.memory_used)) and used.neuron_runtime_used_bytes:
-        totals = (used.neuron_runtime_used_bytes.host, used.neuron_runtime_used_bytes.neuron_device)
-        yield Observed("neuron_runtime_used_bytes", pid, totals, _process_memory)
-    if (cpu := sound(report.neuron_runtime_vcpu_usage)) and cpu.vcpu_usage:
-        yield Observed("neuron_runtime_vcpu_usage", pid, cpu.vcpu_usage, _process_cpu)
+def _of_process(pid: int | None, report: ProcessReport, found: list[Observed]) -> None:
+    if (counters := report.neuroncore_counters) and not counters.error and counters.neuroncores_in_use:
+        found.append(("neuroncores_in_use", pid, counters.neuroncores_in_use, _cores))
+    if (stats := report.execution_stats) and not stats.error:
+        if stats.error_summary:
+            found.append(("error_summary", pid, stats.error_summary, _errors))
+        if summary := stats.execution_summary:
+            found.append(("execution_summary", pid, summary.completed, _completed))
+            found.append((FAILURES, pid, _failure_counts(summary), _failures))
+        if stats.latency_stats:
+            found.append(("latency_stats", pid, stats.latency_stats, _latencies))
+    if (used := report.memory_used) and not used.error and (total := used.neuron_runtime_used_bytes):
+        found.append(("neuron_runtime_used_bytes", pid, (total.host, total.neuron_device), _process_memory))
+    if (cpu := report.neuron_runtime_vcpu_usage) and not cpu.error and cpu.vcpu_usage:
+        found.append(("neuron_runtime_vcpu_usage", pid, cpu.vcpu_usage, _process_cpu))
 
 
-def _of_executions(pid: int | None, stats: ExecutionStats) -> Iterator[Observed]:
-    if stats.error_summary:
-        yield Observed("error_summary", pid, stats.error_summary, _errors)
-    if summary := stats.execution_summary:
-        yield Observed("execution_summary", pid, summary.completed, _completed)
-        failures = tuple(getattr(summary, name) for name in _FAILURES)
-        yield Observed("execution_failures", pid, failures, _failures)
-    if stats.latency_stats:
-        yield Observed("latency_stats", pid, stats.latency_stats, _latencies)
-
-
-def _of_system(system: SystemData) -> Iterator[Observed]:
+def _of_system(system: SystemData, found: list[Observed]) -> None:
     if (counters := sound(system.neuron_hw_counters)) and counters.neuron_devices:
-        yield Observed("neuron_hw_counters", None, counters.neuron_devices, _ecc)
+        found.append(("neuron_hw_counters", None, counters.neuron_devices, _ecc))
     if memory := sound(system.memory_info):
-        yield Observed("memory_info", None, memory, _host_memory)
+        found.append(("memory_info", None, memory, _host_memory))
     if (cpu := sound(system.vcpu_usage)) and cpu.average_usage:
-        yield Observed("vcpu_usage", None, cpu.average_usage, _host_cpu)
+        found.append(("vcpu_usage", None, cpu.average_usage, _host_cpu))
 
 
 def sound(group: _G | None) -> _G | None:
@@ -194,10 +190,9 @@ def _failures(counts: Sequence[Number], _: Capacity) -> Iterator[Reading]:
 
 
 def _latencies(stats: LatencyStats, _: Capacity) -> Iterator[Reading]:
-    for name, latency in (("execution", stats.total_latency), ("device", stats.device_latency)):
-        if latency is not None:
-            yield from _level(f"{name}_latency_p50_seconds", latency.p50)
-            yield from _level(f"{name}_latency_p99_seconds", latency.p99)
+    if (latency := stats.total_latency) is not None:
+        yield from _level("execution_latency_p50_seconds", latency.p50)
+        yield from _level("execution_latency_p99_seconds", latency.p99)
 
 
 def _process_memory(totals: tuple[Number, Number], capacity: Capacity) -> Iterator[Reading]:
@@ -212,8 +207,8 @@ def _process_cpu(share: CpuShare, _: Capacity) -> Iterator[Reading]:
 
 
 def _breakdown(process: Process) -> Mapping[str, Mapping[str, Number] | None] | None:
-    used = sound(process.report.memory_used) if process.report is not None and not process.error else None
-    total = used.neuron_runtime_used_bytes if used is not None else None
+    used = process.report.memory_used if process.report is not None and not process.error else None
+    total = used.neuron_runtime_used_bytes if used is not None and not used.error else None
     return total.usage_breakdown.neuroncore_memory_usage if total and total.usage_breakdown else None
 
 

@@ -38,17 +38,20 @@ class Series:
     held: int = 0
 
     def add(self, reading: Reading, sample: Sample) -> None:
-        """One more value."""
+        """One more value. This runs for every value of a stream of gigabytes."""
         value = reading.value
-        grown = self._grown(value)
-        if grown and not self.increase:
-            self.evidence = sample
-        if grown:
+        if self.mode is not Mode.LEVEL and (grown := self._grown(value)):
+            if not self.increase:
+                self.evidence = sample
             self.increase += grown
             self.until = sample
         if value != self.last:
             self.held = 0
-            self.last, self.least, self.most = value, min(self.least, value), max(self.most, value)
+            self.last = value
+            if value < self.least:
+                self.least = value
+            elif value > self.most:
+                self.most = value
             if self.mode is Mode.LEVEL:
                 self.evidence = sample
         self.limit = reading.limit
@@ -64,9 +67,10 @@ class Series:
             self.until = latest
 
     def _grown(self, value: float) -> float:
+        """By how much a counter rose."""
         if self.mode is Mode.PERIODIC:
             return max(value, 0)
-        if self.mode is Mode.LEVEL or not self.samples:
+        if not self.samples:
             return 0
         return value - self.last if value >= self.last else value  # the driver was reloaded, or the counter cleared
 
@@ -109,7 +113,8 @@ class Board:
             followed.again += 1
             followed.latest = sample
             return
-        followed.settle()
+        if followed.again:
+            followed.settle()
         followed.value = value
         followed.fed = [self._fed(reading, name, pid, sample) for reading in read(value, capacity)]
 

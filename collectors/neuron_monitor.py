@@ -24,7 +24,7 @@ from neuron_doctor.collectors.monitor_model import (
     Report,
     SystemData,
 )
-from neuron_doctor.collectors.monitor_readings import Capacity, Mode, capacity_of, observed, sound
+from neuron_doctor.collectors.monitor_readings import FAILURES, PROCESSES, Capacity, Mode, capacity_of, observed, sound
 from neuron_doctor.collectors.monitor_salvage import GROUPS
 from neuron_doctor.collectors.monitor_series import Board, Series
 from neuron_doctor.collectors.monitor_stream import Sample, samples
@@ -51,9 +51,11 @@ _COMPONENTS = {
 _ALWAYS = frozenset({"completed"})
 
 #: Where the evidence of a group stands that is no member of the document under its own name.
-_ANCHORS = {"execution_failures": "execution_summary"}
+_ANCHORS = {FAILURES: "execution_summary"}
 
 _INT64 = 2**63 - 1
+#: Most reports have none, and need not be searched.
+_ANY_ERROR = re.compile(rb'"error"\s*:\s*"[^"]')
 _PID = re.compile(rb'"pid"\s*:\s*"?(\d+)')
 _SCALAR = re.compile(rb'"[^"\n]{1,64}"\s{0,8}:\s{0,8}[^\s{\[,}][^,}\n]{0,400}')
 _DEVICE = re.compile(rb'"neuron_device_index"\s*:\s*"?(\d+)')
@@ -127,13 +129,13 @@ def _instance_of(report: Report, known: dict[str | None, _Instance], latest: _In
 def _fold(instance: _Instance, sample: Sample) -> None:
     _fold_host(instance, sample)
     for group in observed(sample.report):
-        if group.group == "neuron_runtime_data" and not sample.whole:
+        if group[0] == PROCESSES and not sample.whole:
             continue  # what is left of a torn list counts nothing
         instance.board.see(group, instance.capacity, sample)
     for process in sample.report.neuron_runtime_data or []:
         if process.pid is not None and process.pid not in instance.tags and len(instance.tags) < _MAX_STATEMENTS:
             instance.tags[process.pid] = without_secrets(str(process.neuron_runtime_tag or ""))
-    for name, error, pid in _errors(sample.report):
+    for name, error, pid in _errors(sample.report) if _ANY_ERROR.search(sample.raw) else ():
         instance.state("monitor-error", {"group": name, "error": without_secrets(error)}, sample, name, pid)
 
 
