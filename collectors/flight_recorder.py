@@ -76,6 +76,7 @@ def _fact(inp: Input, data: bytes, dialect: str, top: Entry) -> Fact:
             "dialect": dialect,
             "entries": len(rows),
             "whole": _is_whole(rows),
+            "issued": _issued(rows),
             "first_ns": first,
             "last_ns": last,
             "groups": tuple(groups),
@@ -91,6 +92,12 @@ def _created(entry: object) -> int:
     if not isinstance(entry, dict):
         return 0
     return integer(entry.get("time_created_ns"), 0) or 1000 * integer(entry.get("time_created_us"), 0)
+
+
+def _issued(rows: list[object]) -> int:
+    """How many operations the rank has issued since its recorder began (or was reset); 0 where that is not recorded."""
+    last = rows[-1] if rows else None
+    return integer(last.get("record_id"), -1) + 1 if isinstance(last, dict) else 0
 
 
 def _is_whole(rows: list[object]) -> bool:
@@ -116,6 +123,8 @@ def _groups(inp: Input, top: Entry, entries: list[object]) -> list[GroupRecord]:
         head = GroupHead(ids.get(name, -1), "" if name.startswith("#") else name, desc)
         if members and not any(_same_group(head, known) for known in heads):
             heads[head] = members
+    for pg_id in status.keys() - {head.pg_id for head in heads}:  # gloo records no point-to-point operations, but counts them
+        heads[GroupHead(pg_id, "", "")] = ""
     if len(heads) > _MAX_GROUPS:
         raise UnreadableInput(f"the flight-recorder dump names more than {_MAX_GROUPS} process groups")
     ordered = sorted(heads, key=lambda head: (head.pg_id < 0, head.pg_id, head.name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -51,6 +51,16 @@ class Status(NamedTuple):
     enqueued: int
     started: int
     completed: int
+
+
+class _Move(NamedTuple):
+    """A send or receive: its row, the row that carries its state (its own, or the closing one of its batch), its ends."""
+
+    row: Row
+    closing: Row
+    kind: str
+    source: int
+    target: int
 
 
 @dataclass(slots=True)
@@ -131,41 +141,40 @@ def _learns_completions(rows: Rows, learned: set[str]) -> bool:
 
 def _group_record(head: GroupHead, members: str, status: Status | None, rows: Rows, learned: set[str]) -> GroupRecord:
     completions = _learns_completions(rows, learned)
-    transfers, closings = _batched(rows)
-    collectives = _steps([row for row in rows.collectives if row[0] not in closings])
-    open_from = 1 + max(_last_done(collectives, completions), -1)
-    window = range(max(0, open_from - RECENT), open_from)
-    recent = tuple(_collective(collectives[i], i, framed=i == open_from - 1) for i in window)
-    waiting = range(open_from, min(len(collectives), open_from + PENDING))
-    pending = tuple(_collective(collectives[i], i, framed=i - open_from < _WITH_FRAMES) for i in waiting)
-    done, undone = _open_transfers(transfers, completions)
-    numbers = [_sequence(step[-1][1]) for step in collectives]
-    known = (status.enqueued, status.started, status.completed) if status else (None, None, None)
+    moves, closings = _moves(rows, completions)
+    steps = _steps([row for row in rows.collectives if row[0] not in closings] if closings else rows.collectives)
+    done, undone = _open_moves(moves, completions)
+    open_from = _last_done(steps, completions) + 1
+    first, last = max(0, open_from - RECENT), min(len(steps), open_from + PENDING)
+    numbers = [_sequence(step[-1][1]) for step in steps]
     return GroupRecord(
-        head.name,
-        head.desc,
-        head.pg_id,
-        members,
-        *known,
-        completions,
-        _learns_starts(collectives[window.start :], transfers[-RECENT:]),
-        len(collectives),
-        not numbers or numbers[-1] - numbers[0] + 1 == len(numbers) == len(set(numbers)),
-        bool(closings) or any(transfer.batch >= 0 for transfer in transfers),
-        bool(transfers) or any(integer(step[-1][1].get("p2p_seq_id"), 0) > 0 for step in collectives[-RECENT:]),
-        recent,
-        pending,
-        done,
-        undone,
-        _pairs(transfers),
+        name=head.name,
+        desc=head.desc,
+        pg_id=head.pg_id,
+        members=members,
+        enqueued=status.enqueued if status else None,
+        started=status.started if status else None,
+        completed=status.completed if status else None,
+        completions=completions,
+        starts=_learns_starts(
+            [step[-1][1] for step in steps[first:last]] + [move.closing[1] for move in moves[-RECENT:]]
+        ),
+        count=len(steps),
+        contiguous=not numbers or numbers[-1] - numbers[0] + 1 == len(numbers) == len(set(numbers)),
+        batched=bool(closings),
+        point_to_point=bool(moves) or any(integer(step[-1][1].get("p2p_seq_id"), 0) > 0 for step in steps[first:last]),
+        recent=tuple(_collective(steps[i], i, framed=i == open_from - 1) for i in range(first, open_from)),
+        pending=tuple(_collective(steps[i], i, framed=i - open_from < _WITH_FRAMES) for i in range(open_from, last)),
+        transfers=tuple(_transfer(move, framed=move is done[-1]) for move in done[-RECENT:]),
+        pending_transfers=tuple(_transfer(move, framed=i < _WITH_FRAMES) for i, move in enumerate(undone[:PENDING])),
+        pairs=_pairs(moves),
     )
 
 
-def _learns_starts(steps: Sequence[list[Row]], transfers: Sequence[Operation]) -> bool:
-    entries = (step[-1][1] for step in steps)
+def _learns_starts(entries: Iterable[Entry]) -> bool:
     return any(
         entry.get("state") == "started" or integer(entry.get("time_discovered_started_ns"), 0) > 0 for entry in entries
-    ) or any(transfer.state == "started" for transfer in transfers)
+    )
 
 
 def _sequence(entry: Entry) -> int:
@@ -290,31 +299,29 @@ def _ends(label: str) -> tuple[str, int, int] | None:
     return (SEND, here, there) if match["kind"] == "send" else (RECEIVE, there, here)
 
 
-def _batched(rows: Rows) -> tuple[list[Operation], set[int]]:
-    """The point-to-point operations, those of a batch with the state of its closing entry; and the closings' positions.
+def _moves(rows: Rows, completions: bool) -> tuple[list[_Move], set[int]]:
+    """The point-to-point operations in order, and the positions of the entries that close a batch of them.
 
     The inner entries of a batch stay `scheduled` for ever: `<backend>:coalesced`, which follows them under the same
     number (of collectives, or of point-to-point operations), carries the state.
     """
     marked = [row for row in rows.collectives if _is_closing(row[1])] if rows.transfers else []
-    both = sorted([*rows.transfers, *marked], key=lambda row: row[0])
-    operations: list[Operation] = []
+    moves: list[_Move] = []
     closings: set[int] = set()
-    loose: list[Row] = []
-    for position, entry in both:
-        if not _is_closing(entry):
-            loose.append((position, entry))
+    loose = 0  # where the moves begin that no closing has claimed yet
+    for row in sorted([*rows.transfers, *marked], key=lambda row: row[0]) if marked else rows.transfers:
+        if not _is_closing(row[1]):
+            ends = _ends(text(row[1].get("profiling_name")))
+            moves += [_Move(row, row, *ends)] if ends else []
             continue
-        cut = len(loose)
-        while cut and _same_batch(loose[cut - 1][1], entry):
-            cut -= 1
-        if cut < len(loose) or entry.get("is_p2p") is True:
-            closings.add(position)
-            operations.extend(_transfer(row, None) for row in loose[:cut])
-            operations.extend(_transfer(row, (position, entry)) for row in loose[cut:])
-            loose = []
-    operations.extend(_transfer(row, None) for row in loose)
-    return [operation for operation in operations if operation.kind], closings
+        inner = len(moves)
+        while inner > loose and _same_batch(moves[inner - 1].row[1], row[1]):
+            inner -= 1
+        if inner < len(moves) or row[1].get("is_p2p") is True:
+            closings.add(row[0])
+            moves[inner:] = [move._replace(closing=row) for move in moves[inner:]]
+            loose = len(moves)
+    return _without_leftovers(rows, moves, completions), closings
 
 
 def _same_batch(inner: Entry, closing: Entry) -> bool:
@@ -322,41 +329,50 @@ def _same_batch(inner: Entry, closing: Entry) -> bool:
     return _sequence(inner) == _sequence(closing) or (number > 0 and integer(inner.get("p2p_seq_id"), 0) == number)
 
 
-def _transfer(row: Row, closing: Row | None) -> Operation:
-    position, entry = row
-    kind, source, target = _ends(text(entry.get("profiling_name"))) or ("", -1, -1)
-    operation = _operation(position, entry, kind, framed=False)._replace(
-        name=kind, source=source, target=target, frames=_frames(entry.get("frames"))
-    )
-    if closing is None:
-        return operation
-    after, last = closing
-    return operation._replace(batch=after, state=text(last.get("state")), wait_us=-1)
+def _without_leftovers(rows: Rows, moves: list[_Move], completions: bool) -> list[_Move]:
+    """A dump of open entries only keeps the inner entries of batches whose closing has completed, and so is not in it.
+
+    They show by their numbers: a batch uses up one of the collectives', or gives one of its own to several entries.
+    """
+    single = [move for move in moves if move.closing is move.row]
+    numbers = {_sequence(move.row[1]) for move in single}
+    own = [integer(move.row[1].get("p2p_seq_id"), 0) for move in single]
+    shared = len(set(own)) < len(own) and 0 not in own
+    if not completions or not single or not (len(numbers) > 1 or shared or len(single) < len(moves)):
+        return moves
+    if any(entry.get("state") == "completed" for listed in (rows.collectives, rows.transfers) for _, entry in listed):
+        return moves
+    return [move for move in moves if move.closing is not move.row]
 
 
-def _stream(operation: Operation) -> tuple[int, int]:
-    """What serialises it: a batch runs on the group's own stream, single operations on one for each two ends."""
-    if operation.batch >= 0:
-        return (-2, -2)
-    low, high = sorted((operation.source, operation.target))
-    return (low, high)
+def _transfer(move: _Move, *, framed: bool = False) -> Operation:
+    position, entry = move.row
+    after, closing = move.closing
+    operation = _operation(position, entry, move.kind, framed=framed)
+    batch = -1 if after == position else after
+    state = text(closing.get("state"))
+    return operation._replace(name=move.kind, source=move.source, target=move.target, batch=batch, state=state)
 
 
-def _open_transfers(
-    transfers: list[Operation], completions: bool
-) -> tuple[tuple[Operation, ...], tuple[Operation, ...]]:
-    """The last ones that are done and all that are not: what stands before a completed one in its stream is done."""
+def _open_moves(moves: list[_Move], completions: bool) -> tuple[list[_Move], list[_Move]]:
+    """Those that are done and those that are not: what stands before a done one in its stream is done too."""
     last_done: dict[tuple[int, int], int] = {}
-    for operation in transfers:
-        if operation.state == "completed" or not completions:
-            last_done[_stream(operation)] = operation.record
-    done = [operation for operation in transfers if operation.record <= last_done.get(_stream(operation), -1)]
-    undone = [operation for operation in transfers if operation.record > last_done.get(_stream(operation), -1)]
-    return tuple(done[-RECENT:]), tuple(undone[:PENDING])
+    for move in moves:
+        if _is_done(move.closing[1], completions):
+            last_done[_stream(move)] = move.row[0]
+    done, undone = [], []
+    for move in moves:
+        (done if move.row[0] <= last_done.get(_stream(move), -1) else undone).append(move)
+    return done, undone
 
 
-def _pairs(transfers: list[Operation]) -> tuple[Pair, ...]:
-    counts: dict[tuple[str, int, int], int] = defaultdict(int)
-    for operation in transfers:
-        counts[operation.kind, operation.source, operation.target] += 1
+def _stream(move: _Move) -> tuple[int, int]:
+    """What serialises it: a batch runs on the group's own stream, single operations on one for each two ends."""
+    if move.closing is not move.row:
+        return (-2, -2)
+    return (move.source, move.target) if move.source < move.target else (move.target, move.source)
+
+
+def _pairs(moves: list[_Move]) -> tuple[Pair, ...]:
+    counts = Counter((move.kind, move.source, move.target) for move in moves)
     return tuple(Pair(*ends, count) for ends, count in sorted(counts.items()))

@@ -20,6 +20,8 @@ _EQUAL_ON_ALL = {
 _UNEVEN = ("all_to_all", "alltoall")
 #: So many variants are told apart in the description of a difference.
 _SHOWN = 4
+#: Where the members are not known, at most one in so many may be odd.
+_MANY = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +80,23 @@ def _difference(variants: Mapping[str, list[int]]) -> str:
 
 
 def first_disagreement(group: ProcessGroup, ordinals: Iterable[int]) -> tuple[int, Disagreement] | None:
-    """The first of these ordinals at which the members of a group that issued it differ."""
-    if not group.proven:
-        return None
+    """The first of these ordinals at which the members of a group that issued it differ.
+
+    Where nobody recorded the members, those who carry the group's number are asked in their place: they run the same
+    program, if they agree on what came just before and all but few of them agree now.
+    """
     for ordinal in ordinals:
-        issued = {rank: operation for rank, member in group.members.items() if (operation := member.at(ordinal))}
-        found = disagreement(issued)
-        if found is not None:
+        found = disagreement(_issued(group, ordinal))
+        if found is not None and (group.proven or _is_telling(group, ordinal, found)):
             return ordinal, found
     return None
+
+
+def _issued(group: ProcessGroup, ordinal: int) -> dict[int, Operation]:
+    return {rank: operation for rank, member in group.members.items() if (operation := member.at(ordinal))}
+
+
+def _is_telling(group: ProcessGroup, ordinal: int, found: Disagreement) -> bool:
+    before = _issued(group, ordinal - 1)
+    few = 0 < len(found.odd) <= len(group.members) // _MANY
+    return few and len(before) == len(group.members) and disagreement(before) is None

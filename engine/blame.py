@@ -10,13 +10,15 @@ from neuron_doctor.engine.argument_vote import Disagreement, first_disagreement
 from neuron_doctor.engine.gatherings import Gathering, Waits, waits
 from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.process_groups import ProcessGroup
-from neuron_doctor.engine.recorder import ROOTED, Operation, RankRecord, ranks_text
+from neuron_doctor.engine.recorder import COLLECTIVE, ROOTED, GroupRecord, Operation, RankRecord, ranks_text
 from neuron_doctor.engine.waitfor import bottoms, reversed_edges, upstream
 
 #: A rank whose device still works on what peers have completed lags by at least this many collectives.
 _LAG = 2
 #: The ranks that wait, directly or through others, are listed for this many faults; for more, those who wait directly.
 _TRACED = 64
+#: A rank that has issued so many operations has long been through all that its program does.
+_LONG = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class _Case:
 def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Waits) -> list[Blame]:
     """The faults that all waiting hangs on, those that convict first. Empty where nothing waits, or nothing tells."""
     case = _case(groups, dumps, found)
-    blames = _unwaited_disagreements(case)
+    blames: list[Blame] = []
     for bottom in bottoms(case.successors):
         if case.is_waited_for(bottom):
             blames += _of_bottom(case, bottom)
@@ -103,7 +105,9 @@ def _lagging(case: _Case) -> dict[int, Gathering]:
         lagging = [
             member.rank
             for member in group.members.values()
-            if member.record and group.completions and member.done + _LAG <= top
+            if member.record
+            and group.completions
+            and member.done + _LAG <= top
             and _joined(member.record.pending, top - member.base) >= _LAG
         ]
         if group.proven and 2 * len(lagging) <= len(group.ranks):
@@ -166,19 +170,6 @@ def _disagreements(case: _Case) -> dict[int, Disagreement]:
     return found
 
 
-def _unwaited_disagreements(case: _Case) -> list[Blame]:
-    """Where no completion is ever known, a difference in what is not open any more may still be why it failed."""
-    blames = []
-    for group in case.groups:
-        if not group.completions and not any(g.group is group for g in case.waits.gatherings):
-            known = {member.base + op.index for member in group.members.values() for op in member.window}
-            found = first_disagreement(group, sorted(known))
-            if found is not None:
-                waiting = tuple(sorted(set(group.members) - set(found[1].odd)))
-                blames.append(replace(_mismatch(found[1], None, group), waiting=waiting))
-    return blames
-
-
 def _mismatch(differing: Disagreement, gathering: Gathering | None, group: ProcessGroup) -> Blame:
     what = {"op": "different operations", "size": "different element counts", "dtype": "different data types"}
     return Blame(
@@ -216,12 +207,37 @@ def _of_rank(case: _Case, rank: int, before: list[Gathering]) -> Blame:
     if rank in case.misdirected:
         told = f"rank {rank} exchanges with a peer that does not expect it, while another one waits for it"
         return Blame("p2p-mismatch", told, culprits=(rank,), gathering=case.misdirected[rank])
+    if not here.group.completions and _stand_together(case, rank):
+        told = f"rank {rank} never issued {at}; no completion is recorded, and it may wait with its peers in what all issued"
+        return Blame("undecided", told, members=(rank,), gathering=here)
     if all(gathering.is_transfer for gathering in before):
         return Blame("p2p-missing", f"rank {rank} never issued its end of {at}", culprits=(rank,), gathering=here)
     told = f"rank {rank} has nothing outstanding and never issued {at}, in which others wait"
     if any(_few_missing(case, gathering) for gathering in before):
         return Blame("rank-missing", told, culprits=(rank,), gathering=here)
     return Blame("rank-missing", f"most ranks never issued {at}", members=(rank,), gathering=here)
+
+
+def _stand_together(case: _Case, rank: int) -> bool:
+    """Whether the last operation that a rank issued is also the last of all who take part in it, or one of them left no
+    dump: then the rank may wait in it. Only where no completion is recorded."""
+    last = case.dumps[rank].last_issued()
+    if last is None:
+        return False
+    record, operation = last
+    group = next(g for g in case.groups if (m := g.members.get(rank)) and m.record is record)
+    ends = (group.global_rank(operation.source), group.global_rank(operation.target))
+    peers = [peer for peer in (group.ranks if operation.kind == COLLECTIVE else ends) if peer not in {rank, None}]
+    return bool(peers) and all(peer not in case.dumps or _stands_at(case.dumps[peer], record, operation) for peer in peers)
+
+
+def _stands_at(dump: RankRecord, record: GroupRecord, operation: Operation) -> bool:
+    last = dump.last_issued()
+    return (
+        last is not None
+        and (last[0].name, last[0].members) == (record.name, record.members)
+        and (operation.kind != COLLECTIVE or last[1].sequence == operation.sequence)
+    )
 
 
 def _few_missing(case: _Case, gathering: Gathering) -> bool:
@@ -235,6 +251,9 @@ def _of_gathering(case: _Case, gathering: Gathering) -> Blame:
     if id(gathering) in case.differing:
         return _mismatch(case.differing[id(gathering)], gathering, gathering.group)
     at = f"{gathering.operation.name if gathering.operation else 'a collective'} of {gathering.group.title}"
+    if gathering.is_open_ended:
+        told = f"{at} does not complete, and no dump tells who should take part in it"
+        return Blame("undecided", told, members=tuple(sorted(gathering.group.members)), gathering=gathering)
     if gathering.is_transfer:
         return Blame("transport-stall", f"both ends of {at} have come and it does not complete", gathering=gathering)
     unstarted = _unstarted(case, gathering)
@@ -281,17 +300,21 @@ def _of_cycle(case: _Case, bottom: Sequence[int]) -> list[Blame]:
     if odd or not all(_has_done_so_before(case, cycle, rank) for rank in ranks):
         verdict = "p2p-missing" if skipped else "order-mismatch"
         return [Blame(verdict, told, culprits=odd, members=tuple(ranks), gathering=skipped or collective)]
-    return _without_transfers(case, set(ranks)) or [Blame("undecided", told, members=tuple(ranks), gathering=collective)]
+    return _without_transfers(case, set(ranks)) or [
+        Blame("undecided", told, members=tuple(ranks), gathering=collective)
+    ]
 
 
 def _titles(cycle: Iterable[Gathering]) -> str:
-    return ", ".join(sorted({f"{g.operation.name if g.operation else 'a collective'} of {g.group.title}" for g in cycle}))
+    return ", ".join(
+        sorted({f"{g.operation.name if g.operation else 'a collective'} of {g.group.title}" for g in cycle})
+    )
 
 
 def _has_done_so_before(case: _Case, cycle: Sequence[Gathering], rank: int) -> bool:
     """Whether this order of operations has worked on the rank before: shown by its past, or it has long lost its past."""
     precedented = is_precedented(case.dumps[rank], cycle, rank)
-    return not case.dumps[rank].whole if precedented is None else precedented
+    return case.dumps[rank].issued >= _LONG if precedented is None else precedented
 
 
 def _without_transfers(case: _Case, ranks: set[int]) -> list[Blame]:
@@ -316,7 +339,8 @@ def _arranged(case: _Case, blames: list[Blame]) -> list[Blame]:
         blames = [one for one in blames if one.culprits or one.verdict in keep]
     merged: dict[tuple[str, int, bool], Blame] = {}
     for one in blames:
-        key = (one.verdict, id(one.gathering), bool(one.culprits))
+        place = one.gathering.group if one.verdict == "undecided" and one.gathering else one.gathering
+        key = (one.verdict, id(place), bool(one.culprits))
         held = merged.get(key)
         merged[key] = one if held is None else _joint(held, one)
     found = [replace(one, missing=missing) for one in merged.values()]
@@ -330,7 +354,9 @@ def _joint(one: Blame, other: Blame) -> Blame:
         one,
         culprits=tuple(sorted({*one.culprits, *other.culprits})),
         members=tuple(sorted({*one.members, *other.members})),
-        description=one.description if one.description == other.description else f"{one.description}; {other.description}",
+        description=one.description
+        if one.description == other.description
+        else f"{one.description}; {other.description}",
     )
 
 
@@ -344,4 +370,3 @@ def _waiting(case: _Case, one: Blame, *, traced: bool) -> tuple[int, ...]:
             nodes.add(len(case.ranks) + case.waits.gatherings.index(one.gathering))
         direct |= {case.ranks[node] for node in upstream(case.predecessors, nodes) if node < len(case.ranks)}
     return tuple(sorted((direct & set(case.waits.by_rank)) - blamed))
-

@@ -61,11 +61,17 @@ def _idle(groups: list[ProcessGroup], dumps: dict[int, RankRecord]) -> list[Blam
     if apart:
         said = f"no collective is outstanding on any rank, and the ranks of {apart[0].title} stand at different ones"
         return [Blame("outside", said, group=apart[0], missing=missing)]
-    return [Blame("healthy", "no collective is outstanding on any rank, and all ranks stand at the same ones", missing=missing)]
+    return [
+        Blame(
+            "healthy", "no collective is outstanding on any rank, and all ranks stand at the same ones", missing=missing
+        )
+    ]
 
 
 def _fact(one: Blame, dumps: dict[int, RankRecord]) -> Fact:
-    evidence = next((dumps[rank] for rank in (*one.culprits, *one.waiting) if rank in dumps), next(iter(dumps.values())))
+    evidence = next(
+        (dumps[rank] for rank in (*one.culprits, *one.waiting) if rank in dumps), next(iter(dumps.values()))
+    )
     operation = one.gathering.operation if one.gathering else None
     group = one.gathering.group if one.gathering else one.group
     data: dict[str, Value] = {

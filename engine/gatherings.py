@@ -6,12 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from neuron_doctor.engine.argument_vote import first_disagreement
 from neuron_doctor.engine.process_groups import Member, ProcessGroup
 from neuron_doctor.engine.recorder import RECEIVE, SEND, GroupRecord, Operation, RankRecord
 
 #: Of the places at which the members of one group wait, this many are looked at: the earliest. It keeps a group in
 #: which every member waits elsewhere (which no real one does) from costing the square of its size.
 _PLACES = 64
+#: Where no completion is known, a difference in arguments counts among this many collectives that all have issued.
+_LOOK_BACK = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,11 @@ class Gathering:
         """Whether it is point-to-point."""
         return self.ends is not None
 
+    @property
+    def is_open_ended(self) -> bool:
+        """Whether nothing tells who should come: a receive from anybody, or a group whose members are not recorded."""
+        return not self.group.proven or (self.ends is not None and self.ends[0] < 0)
+
 
 @dataclass
 class Waits:
@@ -102,31 +110,45 @@ def waits(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], *, transf
 def _at(group: ProcessGroup) -> dict[int, Gathering]:
     """The collectives of a group in which its members wait, by ordinal."""
     fronts: dict[int, list[Front]] = defaultdict(list)
-    joined = min((member.issued for member in group.members.values()), default=-1)
+    closed = None if group.completions else _last_surely_closed(group)
     for member in group.members.values():
-        ordinal = _front(member, joined, completions=group.completions)
+        ordinal = _first_open(member) if closed is None else _first_after(member, closed)
         if ordinal is not None:
             fronts[ordinal].append(Front(member.rank, member.at(ordinal)))
     return {ordinal: Gathering(group, ordinal, fronts=fronts[ordinal]) for ordinal in sorted(fronts)[:_PLACES]}
 
 
-def _front(member: Member, joined: int, *, completions: bool) -> int | None:
-    """The ordinal of the member's first open collective.
-
-    A recorder that learns of no completion says `retired` of what completed and of what failed. There the collective
-    is open that not all members have issued; else the first that is not retired.
-    """
-    if not completions and member.issued > joined:
-        return joined + 1
+def _first_open(member: Member) -> int | None:
+    """The ordinal of the member's first open collective."""
     if member.record and member.record.pending:
         return member.base + member.record.pending[0].index
-    return member.done + 1 if member.done < member.issued and completions else None
+    return member.done + 1 if member.done < member.issued else None
+
+
+def _last_surely_closed(group: ProcessGroup) -> int:
+    """Where no completion is known: the last collective that all members issued, and none with other arguments.
+
+    Such a recorder says `retired` of what completed and of what failed, so this is all that it tells.
+    """
+    joined = min((member.issued for member in group.members.values()), default=-1)
+    differing = first_disagreement(group, range(joined - _LOOK_BACK, joined + 1))
+    return joined if differing is None else differing[0] - 1
+
+
+def _first_after(member: Member, closed: int) -> int | None:
+    """The first collective after `closed`, else the first one that is not retired."""
+    if member.issued > closed:
+        return closed + 1
+    return member.base + member.record.pending[0].index if member.record and member.record.pending else None
 
 
 def _see_members(
     gathering: Gathering, group: ProcessGroup, ordinal: int, first: Mapping[int, int], dumps: Mapping[int, RankRecord]
 ) -> None:
-    """Who of the group has not come to a collective."""
+    """Who of the group has not come to a collective. Where only the status of a nameless group tells that something is
+    open, nobody can be said to be absent."""
+    if gathering.operation is None and not group.proven:
+        return
     for rank in group.ranks:
         member = group.members.get(rank)
         if member is None:
@@ -146,50 +168,100 @@ def _is_held(operation: Operation | None, first: int | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What a waiting end of a transfer wants of the other: that it has issued the `nth` operation that matches."""
+    """What a waiting end of a transfer wants of the other: that it has issued `operation`, which matches."""
 
     rank: int
     operation: Operation | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """The transfers of a group: by rank those that are open, and how many of each kind and ends it issued in all."""
+
+    group: ProcessGroup
+    open: dict[int, list[Operation]]
+    issued: dict[tuple[int, str, int, int], int]
+
+    def like(self, rank: int, kind: str, operation: Operation) -> list[Operation]:
+        """The open operations of a rank of this kind between the ends of `operation`."""
+        wanted = (kind, operation.source, operation.target)
+        return [one for one in self.open.get(rank, ()) if (one.kind, one.source, one.target) == wanted]
+
+    def settled(self, rank: int, kind: str, operation: Operation) -> int:
+        """How many of these are not open any more."""
+        total = self.issued.get((rank, kind, operation.source, operation.target), 0)
+        return total - len(self.like(rank, kind, operation))
+
+
+def _exchange(group: ProcessGroup) -> _Exchange:
+    records = [(rank, member.record) for rank, member in group.members.items() if member.record]
+    issued = {(rank, *pair[:3]): pair.count for rank, record in records for pair in record.pairs}
+    if group.completions:
+        return _Exchange(group, {rank: list(record.pending_transfers) for rank, record in records}, issued)
+    return _Exchange(group, {rank: _unmatched(group, rank, record, issued) for rank, record in records}, issued)
+
+
+def _unmatched(
+    group: ProcessGroup, rank: int, record: GroupRecord, issued: Mapping[tuple[int, str, int, int], int]
+) -> list[Operation]:
+    """Where no completion is known: the operations that the other end has not issued its half of, if both ends are
+    recorded from the beginning."""
+    excess: dict[tuple[str, int, int], int] = {}
+    for kind, source, target, count in record.pairs:
+        peer = group.global_rank(target if kind == SEND else source)
+        other = group.members.get(-1 if peer is None else peer)
+        if other and other.dump.whole and group.members[rank].dump.whole:
+            half = issued.get((other.rank, RECEIVE if kind == SEND else SEND, source, target), 0)
+            excess[kind, source, target] = max(0, count - half)
+    found = []
+    for operation in reversed(record.transfers):
+        like = (operation.kind, operation.source, operation.target)
+        if excess.get(like, 0) > 0:
+            excess[like] -= 1
+            found.append(operation)
+    return found[::-1]
+
+
 def _transfer_gatherings(groups: list[ProcessGroup]) -> dict[_TransferKey, tuple[Gathering, list[_Wanted]]]:
     found: dict[_TransferKey, tuple[Gathering, list[_Wanted]]] = {}
     for number, group in enumerate(groups):
-        for member in group.members.values():
-            for operation, nth in _transfer_fronts(member.record) if member.record else ():
-                _add_transfer(found, number, group, member, operation, nth)
+        exchange = _exchange(group)
+        for rank in group.members:
+            for operation, nth in _transfer_fronts(exchange.open.get(rank, [])):
+                _add_transfer(found, number, exchange, rank, operation, nth)
     return found
 
 
 def _add_transfer(
     found: dict[_TransferKey, tuple[Gathering, list[_Wanted]]],
     number: int,
-    group: ProcessGroup,
-    member: Member,
+    exchange: _Exchange,
+    rank: int,
     operation: Operation,
     nth: int,
 ) -> None:
-    end = operation.target if operation.kind == SEND else operation.source
-    peer = group.global_rank(end)
-    if peer is None:  # a receive from anybody waits for nobody in particular
+    """Where the members of a group, or the sender, are not recorded, nobody in particular is waited for."""
+    group = exchange.group
+    ends = (group.global_rank(operation.source), group.global_rank(operation.target))
+    peer = ends[1] if operation.kind == SEND else ends[0]
+    if peer is None or not group.proven:
+        alone = Gathering(group, nth, ends=(-1, rank), fronts=[Front(rank, operation)])
+        found[number, -1, rank, operation.record] = (alone, [])
         return
-    other = group.members.get(peer)
+    other, member = group.members.get(peer), group.members[rank]
     exact = bool(other and other.dump.whole and member.dump.whole and other.record)
-    ordinal = nth + (_settled(member.record, operation.kind, operation) if exact and member.record else 0)
+    ordinal = nth + (exchange.settled(rank, operation.kind, operation) if exact else 0)
     key = (number, operation.source, operation.target, ordinal)
-    if key not in found:
-        ends = (group.global_rank(operation.source), group.global_rank(operation.target))
-        found[key] = (Gathering(group, ordinal, ends=(ends[0] or 0, ends[1] or 0)), [])
-    gathering, wanted = found[key]
-    gathering.fronts.append(Front(member.rank, operation))
-    wanted.append(_Wanted(peer, _matching(other, operation, ordinal, exact=exact)))
+    gathering, wanted = found.setdefault(key, (Gathering(group, ordinal, ends=(ends[0] or 0, ends[1] or 0)), []))
+    gathering.fronts.append(Front(rank, operation))
+    wanted.append(_Wanted(peer, _matching(exchange, peer, operation, ordinal, exact=exact)))
 
 
-def _transfer_fronts(record: GroupRecord) -> Iterator[tuple[Operation, int]]:
+def _transfer_fronts(pending: list[Operation]) -> Iterator[tuple[Operation, int]]:
     """The first open operation of each stream, all of a batch together; each with its number among its like."""
     counts: dict[tuple[str, int, int], int] = defaultdict(int)
     streams: dict[tuple[int, int], int] = {}
-    for operation in record.pending_transfers:
+    for operation in pending:
         like = (operation.kind, operation.source, operation.target)
         nth, counts[like] = counts[like], counts[like] + 1
         low, high = sorted((operation.source, operation.target))
@@ -199,28 +271,15 @@ def _transfer_fronts(record: GroupRecord) -> Iterator[tuple[Operation, int]]:
             yield operation, nth
 
 
-def _settled(record: GroupRecord, kind: str, like: Operation) -> int:
-    """How many operations of this kind and these ends the rank has completed since its recorder began."""
-    total = sum(p.count for p in record.pairs if (p.kind, p.source, p.target) == (kind, like.source, like.target))
-    return total - len(_open(record, kind, like))
-
-
-def _open(record: GroupRecord, kind: str, like: Operation) -> list[Operation]:
-    wanted = (kind, like.source, like.target)
-    return [op for op in record.pending_transfers if (op.kind, op.source, op.target) == wanted]
-
-
 #: Stands for a matching operation that has completed.
 _COMPLETED = Operation(-1, "", "", -1, -1, "completed", -1, -1, "", 0, -1)
 
 
-def _matching(other: Member | None, operation: Operation, ordinal: int, *, exact: bool) -> Operation | None:
+def _matching(exchange: _Exchange, peer: int, operation: Operation, ordinal: int, *, exact: bool) -> Operation | None:
     """The other end's operation that matches; None if it never issued one."""
-    if other is None or other.record is None:
-        return None
     kind = RECEIVE if operation.kind == SEND else SEND
-    opposite = _open(other.record, kind, operation)
-    index = ordinal - (_settled(other.record, kind, operation) if exact else 0)
+    opposite = exchange.like(peer, kind, operation)
+    index = ordinal - (exchange.settled(peer, kind, operation) if exact else 0)
     if index < 0:
         return _COMPLETED
     return opposite[index] if index < len(opposite) else None

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
 
 from neuron_doctor.engine.gatherings import Gathering
 from neuron_doctor.engine.process_groups import ProcessGroup
-from neuron_doctor.engine.recorder import GroupRecord, Operation, RankRecord
+from neuron_doctor.engine.recorder import SEND, GroupRecord, Operation, RankRecord
 
 #: Ranks whose counts differ by more than this run other programs (another pipeline stage), and are no witnesses.
 _SAME_PROGRAM = 4
+#: An earlier round and the last one.
+_ROUNDS = 2
 
 #: What part an operation plays in the program: the same on all ranks, though each has its own group for it.
 Part = tuple[str, str]
@@ -27,41 +30,70 @@ def _part_in(group: ProcessGroup, rank: int) -> Part:
 
 
 def deviants(cycle: Sequence[Gathering], ranks: Iterable[int], dumps: Mapping[int, RankRecord]) -> tuple[int, ...]:
-    """The ranks of a cycle of waits that left the order; () where nothing tells."""
+    """The ranks of a cycle of waits that left the order; () where nothing tells, or the same of most of them."""
     ranks = sorted(ranks)
     fronts = {rank: gathering for gathering in reversed(cycle) for rank in gathering.waiting if rank in set(ranks)}
+    pasts = {rank: _past(dumps[rank], cycle, rank) for rank in fronts}
     for found in (
-        [rank for rank in ranks if rank in fronts and is_precedented(dumps[rank], cycle, rank) is False],
-        [rank for rank in ranks if rank in fronts and _differs_from_peers(rank, fronts[rank], cycle, set(ranks))],
+        [rank for rank in pasts if _recurs(pasts[rank], whole=dumps[rank].whole) is False],
+        [rank for rank in fronts if _differs_from_peers(rank, fronts[rank], cycle, set(ranks))],
+        [rank for rank in pasts if _recurs(_runs(pasts[rank]), whole=dumps[rank].whole) is False],
         _alone(fronts, cycle),
     ):
-        if 0 < len(found) < len(ranks):
-            return tuple(found)
+        if 0 < 2 * len(found) <= len(ranks):
+            return tuple(sorted(found))
     return ()
 
 
 def is_precedented(dump: RankRecord, cycle: Sequence[Gathering], rank: int) -> bool | None:
     """Whether the rank went from one part to the next before as it did now, among the parts that the cycle is made of;
     None where its dump holds no past to compare with."""
+    return _recurs(_past(dump, cycle, rank), whole=dump.whole)
+
+
+def _past(dump: RankRecord, cycle: Sequence[Gathering], rank: int) -> list[Hashable]:
+    """What the rank issued up to where it waits, of the parts that the cycle is made of."""
     parts = {_part_in(gathering.group, rank) for gathering in cycle if not gathering.is_transfer}
     transfers = any(gathering.is_transfer for gathering in cycle)
-    waited = {
-        (front.record, "transfer" if gathering.is_transfer else "")
-        for gathering in cycle
-        for front in gathering.fronts
-        if front.rank == rank
-    }
+    waited = [front.record for gathering in cycle for front in gathering.fronts if front.rank == rank]
     if not waited:
+        return []
+    return [part for record, part in _sequence(dump, parts, transfers=transfers) if record <= min(waited)]
+
+
+def _runs(past: Sequence[Hashable]) -> list[Hashable]:
+    """The same with repetitions counted: seven of one part and then another is not eight of it. The last run, which may
+    go on, is cut to the longest that was seen of its part, unless it is longer than that."""
+    runs: list[tuple[Hashable, int]] = [(part, len(list(same))) for part, same in groupby(past)]
+    if len(runs) > 1:
+        part, length = runs[-1]
+        longest = max((seen for other, seen in runs[:-1] if other == part), default=length)
+        runs[-1] = (part, max(length, longest))
+    return list(runs)
+
+
+def _recurs(past: Sequence[Hashable], *, whole: bool) -> bool | None:
+    """Whether each step of the last round, from the part that stands last back to where it stood before, was taken in
+    an earlier round too. None where no earlier round is complete; `whole`: the past reaches back to the beginning."""
+    steps = list(pairwise(past))
+    rounds = [at for at, part in enumerate(past) if part == past[-1]]
+    if len(rounds) + whole <= _ROUNDS:
+        return _is_new(past, steps) if whole else None
+    begin = rounds[-2]
+    known, now = Counter(steps[:begin]), steps[begin:]
+    if not known:
         return None
-    last = min(waited)[0]
-    past = [part for record, part in _sequence(dump, parts, transfers=transfers) if record <= last]
-    steps = list(zip(past, past[1:], strict=False))
-    if len(steps) < 2:
-        return None
-    now, before = steps[-1], Counter(steps[:-1])
-    if before[now]:
+    followed = {first for first, _ in known}
+    if all(known[step] for step in now):
         return True
-    return False if any(first == now[0] for first, _ in before) else None
+    return False if any(not known[step] and step[0] in followed for step in now) else None
+
+
+def _is_new(past: Sequence[Hashable], steps: Sequence[tuple[Hashable, Hashable]]) -> bool | None:
+    """False where the rank stands at a part at which it never stood, after one that others followed twice."""
+    if not steps or past[-1] in past[:-1]:
+        return None
+    return False if sum(1 for first, _ in steps[:-1] if first == steps[-1][0]) >= _ROUNDS else None
 
 
 def _sequence(dump: RankRecord, parts: set[Part], *, transfers: bool) -> list[tuple[int, Part]]:
@@ -75,10 +107,15 @@ def _sequence(dump: RankRecord, parts: set[Part], *, transfers: bool) -> list[tu
             start = max(start, window[0].record)
         if transfers:
             moved = record.transfers + record.pending_transfers
-            found += [(_closed(operation), (operation.kind, "")) for operation in moved]
+            found += [(_closed(operation), _transfer_part(operation, record)) for operation in moved]
             if moved and sum(pair.count for pair in record.pairs) > len(moved):
                 start = max(start, moved[0].record)
     return sorted({one for one in found if one[0] >= start})
+
+
+def _transfer_part(operation: Operation, record: GroupRecord) -> Part:
+    peer = operation.target if operation.kind == SEND else operation.source
+    return f"{operation.kind} {peer}", part_of(record)[1]
 
 
 def _closed(operation: Operation) -> int:

@@ -107,10 +107,11 @@ def _keyed(records: Iterable[GroupRecord]) -> list[tuple[Key, GroupRecord]]:
 def _group(key: Key, reported: dict[int, GroupRecord], dumps: Mapping[int, RankRecord]) -> ProcessGroup:
     name, members, number = key
     desc = min(record.desc for record in reported.values())
-    everyone = not members and (number == 0 or name == "0" or desc == "default_pg")
+    recorded = any(record.count for record in reported.values())
+    everyone = recorded and not members and (number == 0 or name == "0" or desc == "default_pg")
     ranks = ranks_of(members) or tuple(sorted(dumps if everyone else reported))
     # Without a list of members the ranks that recorded the name are the members; a bare number is each rank's own.
-    group = ProcessGroup(key, name, desc, ranks, bool(members or name or number == 0))
+    group = ProcessGroup(key, name, desc, ranks, bool(members or name or everyone))
     for rank in ranks:
         if rank in dumps:
             group.members[rank] = Member(dumps[rank], reported.get(rank))

@@ -85,14 +85,26 @@ class GroupRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RankRecord:
-    """One dump: its rank, its groups, the fact that it came in. `whole`: the ring has lost no entry yet."""
+    """One dump: its rank, its groups, the fact that it came in. `whole`: the ring has lost no entry yet; `issued`: how
+    many operations the rank has issued in all, 0 where unknown."""
 
     rank: int
     fact: Fact
     groups: tuple[GroupRecord, ...]
     entries: int
     whole: bool
+    issued: int
     last_ns: int
+
+    def last_issued(self) -> tuple[GroupRecord, Operation] | None:
+        """The last operation that the dump describes, and its group."""
+        described = (
+            (group, operation)
+            for group in self.groups
+            for operations in (group.recent, group.pending, group.transfers, group.pending_transfers)
+            for operation in operations[-1:]
+        )
+        return max(described, key=lambda one: one[1].record, default=None)
 
 
 def rank_record(fact: Fact, rank: int) -> RankRecord:
@@ -104,6 +116,7 @@ def rank_record(fact: Fact, rank: int) -> RankRecord:
         groups=tuple(_group(group) for group in _rows(data["groups"])),
         entries=int(str(data["entries"])),
         whole=bool(data["whole"]),
+        issued=int(str(data["issued"])),
         last_ns=int(str(data["last_ns"])),
     )
 
