@@ -10,7 +10,7 @@ from typing import Literal
 
 from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.facts import Place, Value
-from neuron_doctor.engine.kinds import FieldType
+from neuron_doctor.engine.kinds import KINDS, FieldType
 
 Channel = Literal["any", "log", "kernel"]
 
@@ -63,8 +63,9 @@ class BadCapture(ValueError):
 
 
 def capture_type(pattern: Pattern, name: str) -> FieldType:
-    """The type of a capture: declared, or that of the place's field of this name, or str."""
-    return pattern.fields.get(name) or PLACE_FIELDS.get(name, "str")
+    """The type of a capture: declared, or that of the kind's or the place's field of this name, or str."""
+    of_kind = KINDS[pattern.emits].fields if pattern.emits in KINDS else {}
+    return pattern.fields.get(name) or of_kind.get(name) or PLACE_FIELDS.get(name, "str")
 
 
 def read_captures(pattern: Pattern, groups: Mapping[str, str | None]) -> tuple[dict[str, Value], Place]:
