@@ -81,10 +81,7 @@ def docs(
     rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
 ) -> None:
-    """Write the generated pages: one for each rule, their index, and the kinds of fact."""
-    from neuron_doctor.ruledocs import pages  # noqa: PLC0415
+    """Write the generated pages: one for each rule, their indexes, and the kinds of fact."""
+    from neuron_doctor.ruledocs import write_pages  # noqa: PLC0415
 
-    for name, text in pages(_loaded(rules, builtin=not no_builtin_rules)):
-        file = directory / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+    write_pages(_loaded(rules, builtin=not no_builtin_rules), directory)

@@ -1,0 +1,158 @@
+"""Ways to find a rule: by the family of its cause, by every cause there is, and by what stands in a log or counter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from neuron_doctor.collectors.nrt import SYMBOLS
+from neuron_doctor.collectors.prefixes import peel
+from neuron_doctor.engine.conditions import anchors
+from neuron_doctor.engine.expressions import Expression, Junction
+from neuron_doctor.engine.patterns import Pattern
+from neuron_doctor.engine.rulebook import Cause, Rule, Rulebook
+from neuron_doctor.reports.escape import code_span, shortened, table_cell
+
+#: A message is shown up to so many characters.
+_LONGEST = 100
+_BY_CAUSE, _BY_MESSAGE = "by-cause.md", "by-message.md"
+
+#: Kind of fact -> the field by whose value a record of it is known.
+_KNOWN_BY = {
+    "collective": "verdict",
+    "counter": "name",
+    "device-state": "state",
+    "env": "name",
+    "hang-report": "what",
+    "hw-err": "name",
+    "k8s-event": "reason",
+    "level": "name",
+    "limit": "name",
+    "ndet-event": "event",
+    "node-condition": "reason",
+    "pod": "reason",
+    "reset": "phase",
+    "slurm-job": "state",
+    "status": "code",
+    "unhealthy-component": "component",
+}
+
+
+def index_pages(rulebook: Rulebook) -> Iterator[tuple[str, str]]:
+    """File name below docs/rules/ and content of each index."""
+    yield "index.md", _by_family(rulebook)
+    yield _BY_CAUSE, _by_cause(rulebook)
+    yield _BY_MESSAGE, _by_message(rulebook)
+
+
+def table(*header: str, rows: Iterable[Iterable[str]]) -> str:
+    """A Markdown table, whatever stands in its cells."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(table_cell(cell) for cell in line)} |\n" for line in lines)
+
+
+def _links(rules: Iterable[Rule]) -> str:
+    return ", ".join(f"[{name}]({name}.md)" for name in sorted({rule.id for rule in rules})) or "none yet"
+
+
+def _by_family(rulebook: Rulebook) -> str:
+    families: dict[str, list[Rule]] = {}
+    for rule in sorted(rulebook.rules, key=lambda r: (r.cause.family, r.id)):
+        families.setdefault(rule.cause.family, []).append(rule)
+    ways = f"{len(rulebook.rules)} rules. Also: [by cause]({_BY_CAUSE}), [by message or code]({_BY_MESSAGE}).\n"
+    return "\n".join(["# Rules\n", ways, *(_family(name, rules) for name, rules in families.items())])
+
+
+def _family(name: str, rules: Iterable[Rule]) -> str:
+    rows = ((_links([r]), r.title, f"`{r.cause.id}`", r.severity.value, r.role) for r in rules)
+    return f"## {name}\n\n" + table("rule", "what it finds", "cause", "severity", "role", rows=rows)
+
+
+def _by_cause(rulebook: Rulebook) -> str:
+    said = "Every cause that a report can name, who is normally at fault, and the rules that find it.\n"
+    families: dict[str, list[Cause]] = {}
+    for cause in rulebook.causes.values():
+        families.setdefault(cause.family, []).append(cause)
+    rules: dict[str, list[Rule]] = {}
+    for rule in rulebook.rules:
+        rules.setdefault(rule.cause.id, []).append(rule)
+    return "\n".join(["# Rules by cause\n", said, *(_causes(name, part, rules) for name, part in families.items())])
+
+
+def _causes(family: str, causes: Iterable[Cause], rules: Mapping[str, list[Rule]]) -> str:
+    rows = ((f"`{cause.id}`", cause.by, cause.meaning, _links(rules.get(cause.id, ()))) for cause in causes)
+    return f"## {family}\n\n" + table("cause", "at fault", "meaning", "rules", rows=rows)
+
+
+# --- by message or code --------------------------------------------------------------------------------------------
+
+
+def _by_message(rulebook: Rulebook) -> str:
+    values = _values(rulebook)
+    codes = values.pop("status", {})
+    rows = ((str(code), f"`{symbol}`", _links(codes.get(str(code), ()))) for code, symbol in SYMBOLS.items())
+    parts = [
+        "# Rules by message or code\n",
+        "What makes a rule fire; the evidence that it asks to be absent is not listed.\n",
+        "## NRT status codes\n",
+        table("code", "symbol", "rules", rows=rows),
+    ]
+    for kind, found in sorted(values.items()):
+        named = ((code_span(value), _links(rules)) for value, rules in sorted(found.items()))
+        parts.append(f"## {kind}\n\n" + table(_KNOWN_BY[kind], "rules", rows=named))
+    return "\n".join([*parts, "## Messages\n", table("such as", "leads to", rows=_messages(rulebook))])
+
+
+def _values(rulebook: Rulebook) -> dict[str, dict[str, list[Rule]]]:
+    """Kind of fact -> value of the field by which it is known -> the rules that a record with it can make fire."""
+    found: dict[str, dict[str, list[Rule]]] = {}
+    for rule in rulebook.rules:
+        for query in anchors(rule.when):
+            for value in _asked(query.where, _KNOWN_BY.get(query.name)):
+                found.setdefault(query.name, {}).setdefault(value, []).append(rule)
+    return found
+
+
+def _asked(expression: Expression | None, field: str | None) -> Iterator[str]:
+    """The values that a field may have for the expression to hold."""
+    if isinstance(expression, Junction):
+        for part in expression.parts if expression.op != "not" else ():
+            yield from _asked(part, field)
+    elif expression is not None and expression.field == field and expression.op in ("==", "in"):
+        values = expression.value if isinstance(expression.value, tuple) else (expression.value,)
+        yield from map(str, values)
+
+
+def _messages(rulebook: Rulebook) -> list[tuple[str, str]]:
+    """For each pattern the text that it matches in an example (its regex where none does), and where that leads."""
+    users: dict[str, list[Rule]] = {}
+    for rule in rulebook.rules:
+        for query in anchors(rule.when):
+            users.setdefault(query.name, []).append(rule)
+    said = {rule.id: _said(rule) for rule in rulebook.rules}
+    everything = [message for messages in said.values() for message in messages]
+    own = {name: said[rule.id] for rule in rulebook.rules for name in rule.patterns}
+    found: dict[str, set[str]] = {}
+    for pattern in rulebook.patterns.patterns:
+        if pattern.emits == "hit" and pattern.id not in users:
+            continue  # asked for only to be absent
+        shown = _matched(pattern, own.get(pattern.id, ())) or _matched(pattern, everything) or pattern.search
+        text = code_span(shortened(" ".join(shown.split()), _LONGEST))
+        found.setdefault(text, set()).add(_target(pattern, users.get(pattern.id, ())))
+    return sorted(((text, ", ".join(sorted(to))) for text, to in found.items()), key=lambda row: row[0].casefold())
+
+
+def _target(pattern: Pattern, users: Iterable[Rule]) -> str:
+    return _links(users) if pattern.emits == "hit" else f"a fact: [{pattern.emits}](../facts.md#{pattern.emits})"
+
+
+def _said(rule: Rule) -> list[str]:
+    """The messages in the positive examples of a rule, their prefixes peeled off."""
+    examples = rule.examples.positive if rule.examples else ()
+    texts = (text for example in examples for text in (*example.files.values(), example.text or ""))
+    lines = (peel(line) for text in texts for line in text.splitlines())
+    return [line.text[record.start : record.end] for line in lines for record in line.records]
+
+
+def _matched(pattern: Pattern, messages: Sequence[str]) -> str:
+    regex = pattern.compiled() if pattern.anchor is None else None
+    return next((match[0] for message in messages if regex and (match := regex.search(message))), "")
