@@ -141,18 +141,22 @@ _ALL = (
     _kind("ndet-raw", "a raw NDET log, readable only through neuron-det", "ndet-raw", trace_pid="int", started="str"),
     _kind(
         "fr-rank",
-        "a flight-recorder dump: its rank's groups, status and in-flight operations (see engine.collectives)",
+        "a flight-recorder dump: its rank's groups, status and in-flight operations (see engine.recorder)",
         "flight-recorder",
         version="str",
         dialect="str",
         entries="int",
+        whole="bool",
+        issued="int",
+        first_ns="int",
+        last_ns="int",
         groups="list",
     ),
     _kind(
         "collective",
         "what matching the collectives of all ranks says of one group or of the wait-for graph: `verdict` is a class "
         "(rank-missing, rank-died, op-mismatch, size-mismatch, dtype-mismatch, order-mismatch, partial-completion, "
-        "transport-stall, device-stuck, outside, p2p-missing, p2p-mismatch, p2p-order, straggler, undecided, healthy)",
+        "transport-stall, device-stuck, outside, p2p-missing, p2p-mismatch, p2p-order, straggler, undecided, healthy, stale-dump)",
         "flight-recorder",
         verdict="str",
         operation="str",
@@ -161,6 +165,7 @@ _ALL = (
         culprits="list",
         waiting="list",
         missing_dumps="list",
+        members="list",
         culprit_frame="str",
         waiting_frame="str",
         difference="str",
