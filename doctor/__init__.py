@@ -29,8 +29,9 @@ def diagnose(
     Raises MissingPath for a path that is not there and RulebookError for wrong rules.
     """
     from neuron_doctor import pipeline  # noqa: PLC0415 - `import neuron_doctor` alone stays cheap
+    from neuron_doctor.request import Request  # noqa: PLC0415
 
-    request = pipeline.Request(tuple(paths), labels or {}, tuple(map(Path, rules)), builtin_rules)
+    request = Request(tuple(paths), labels or {}, tuple(map(Path, rules)), builtin_rules)
     return pipeline.diagnose_paths(request, pipeline.rulebook_for(request))
 
 

@@ -12,7 +12,8 @@ import yaml
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import ActionKind, Diagnosis, Finding, Severity, Status
 from neuron_doctor.exits import exit_status
-from neuron_doctor.pipeline import Request, diagnose_paths, rulebook_for
+from neuron_doctor.pipeline import diagnose_paths, rulebook_for
+from neuron_doctor.request import Request
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 INCIDENTS = [CORPUS / "demo", *sorted((CORPUS / "incidents").iterdir())]

@@ -17,7 +17,8 @@ from neuron_doctor.collectors.streams import digest
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import Diagnosis
-from neuron_doctor.pipeline import Engine, Request, collect_inputs, rulebook_for
+from neuron_doctor.pipeline import Engine, collect_inputs, rulebook_for
+from neuron_doctor.request import Request
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 INCIDENTS = [CORPUS / "demo", *sorted((CORPUS / "incidents").iterdir())]

@@ -15,6 +15,8 @@ from neuron_doctor.engine.rulebook import load_rulebook
 
 PACK = load_rulebook([Path(__file__).parents[2] / "rules"])
 PATTERNS = PACK.patterns.patterns
+#: Where a pattern counts single characters, an engine that counts bytes differs on others.
+ASCII = st.characters(codec="ascii")
 ENGINES = [pytest.param(True, id="pure"), pytest.param(False, id="vectorscan")]
 
 
@@ -58,7 +60,7 @@ def test_the_required_literal_stands_in_every_match(pattern: Pattern) -> None:
     literal = required_literal(loosened(pattern.search))
 
     @settings(max_examples=8, deadline=None, database=None)
-    @given(st.from_regex(re.compile(pattern.search, re.ASCII)))
+    @given(st.from_regex(re.compile(pattern.search, re.ASCII), alphabet=ASCII))
     def check(text: str) -> None:
         assert literal in text.encode()
 
@@ -71,7 +73,7 @@ def test_lines_made_from_a_pattern_are_candidates_in_both_engines(pattern: Patte
     engines = [build_matcher([pattern], pure=pure) for pure in (True, False)]
 
     @settings(max_examples=60, deadline=None, database=None)
-    @given(st.from_regex(re.compile(pattern.search, re.ASCII)))
+    @given(st.from_regex(re.compile(pattern.search, re.ASCII), alphabet=ASCII))
     def check(text: str) -> None:
         if "\n" in text:
             return
