@@ -110,7 +110,7 @@ def _fold(graph: Graph) -> list[_Folded]:
             key = (
                 match.rule.id,
                 role,
-                tuple(sorted(roots_of[number])) if role in (Role.CASCADE, Role.CONFIRMATION) else (),
+                tuple(sorted(roots_of[number] - {number})),
             )
         groups[key].append(number)
     return [_folded(graph, members) for members in groups.values()]

@@ -18,6 +18,7 @@ class Topology:
     host_of: Mapping[str, str] = field(default_factory=dict)
     instance_of: Mapping[str, str] = field(default_factory=dict)
     rank_of_process: Mapping[tuple[str | None, int], int] = field(default_factory=dict)
+    rank_of_pid: Mapping[int, int] = field(default_factory=dict)
     host_of_rank: Mapping[int, str] = field(default_factory=dict)
     home_of_rank: Mapping[int, str] = field(default_factory=dict)
     directory_of: Mapping[str, str] = field(default_factory=dict)
@@ -38,15 +39,19 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     home_of_rank = _unique((place.rank, place.host) for _, place in own if place.rank is not None and place.host)
     sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
     size = next(iter(sizes)) if len(sizes) == 1 else None
+    hosts = tuple(sorted({p.host for p in placed if p.host}))
+    # A file that names no host can speak of a process only where all processes are of one host.
+    pids = [(p.pid, p.rank) for p in placed if p.pid is not None and p.rank is not None] if len(hosts) <= 1 else []
     return Topology(
         host_of=host_of,
         instance_of=instance_of,
         rank_of_process=rank_of_process,  # type: ignore[arg-type]
+        rank_of_pid=_unique(pids),  # type: ignore[arg-type]
         host_of_rank=host_of_rank,  # type: ignore[arg-type]
         home_of_rank=home_of_rank,  # type: ignore[arg-type]
         directory_of={s.id: place.host for s, place in own if place.host and place.rank is None},
         ranks=tuple(sorted({p.rank for p in placed if p.rank is not None})),
-        hosts=tuple(sorted({p.host for p in placed if p.host})),
+        hosts=hosts,
         world_size=size if isinstance(size, int) else None,
     )
 
@@ -66,7 +71,7 @@ def completed_place(place: Place, topology: Topology) -> Place:
     """One host name for all its aliases; the rank of a known process; the host of a known rank."""
     known = _with_host(place, topology.host_of, topology.instance_of)
     if known.rank is None and known.pid is not None:
-        rank = topology.rank_of_process.get((known.host, known.pid))
+        rank = topology.rank_of_process.get((known.host, known.pid), topology.rank_of_pid.get(known.pid))
         known = known if rank is None else replace(known, rank=rank)
     if known.host is None and known.rank is not None:
         host = topology.host_of_rank.get(known.rank)

@@ -56,7 +56,9 @@ def _first_action(finding: Finding) -> str:
 
 def shown(diagnosis: Diagnosis) -> str:
     lines = [f"{diagnosis.verdict.status.value}: {diagnosis.verdict.headline}"]
-    lines += [f"  {f.role.value} {f.rule} {f.cause} {f.place.known()} {f.hosts} {f.actions[:1]}" for f in diagnosis.findings]
+    for finding in diagnosis.findings[:10]:
+        action = finding.actions[0].action.value if finding.actions else "-"
+        lines.append(f"  {finding.role.value} {finding.rule} {finding.place.known()} {finding.hosts} {action}")
     return "\n".join(lines)
 
 
