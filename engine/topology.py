@@ -22,6 +22,7 @@ class Topology:
     host_of_rank: Mapping[int, str] = field(default_factory=dict)
     home_of_rank: Mapping[int, str] = field(default_factory=dict)
     directory_of: Mapping[str, str] = field(default_factory=dict)
+    device_of_address: Mapping[tuple[str | None, str], int] = field(default_factory=dict)
     ranks: tuple[int, ...] = ()
     hosts: tuple[str, ...] = ()
     world_size: int | None = None
@@ -52,6 +53,7 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         directory_of={s.id: place.host for s, place in own if place.host and place.rank is None},
         ranks=tuple(sorted({p.rank for p in placed if p.rank is not None})),
         hosts=hosts,
+        device_of_address=_device_addresses(facts, host_of, instance_of),
         world_size=size if isinstance(size, int) else None,
     )
 
@@ -61,10 +63,29 @@ def complete(facts: Iterable[Fact], topology: Topology) -> Iterator[Fact]:
     of one host; where the ranks' own files say that a rank runs on another, that directory says nothing."""
     for fact in facts:
         place = completed_place(fact.place, topology)
+        if place.device is None and isinstance(address := fact.data.get("bdf"), str):
+            place = replace(place, device=topology.device_of_address.get((place.host, _short(address))))
         home = topology.home_of_rank.get(place.rank) if place.rank is not None else None
         if home and place.host != home and place.host == topology.directory_of.get(fact.source):
             place = replace(place, host=home, instance_id=topology.instance_of.get(home))
         yield fact if place is fact.place else replace(fact, place=place)
+
+
+def _device_addresses(
+    facts: Iterable[Fact], host_of: Mapping[str, str], instance_of: Mapping[str, str]
+) -> dict[tuple[str | None, str], int]:
+    """The device at each PCI address of each host, from the records that name both."""
+    pairs = [
+        ((_with_host(fact.place, host_of, instance_of).host, _short(address)), fact.place.device)
+        for fact in facts
+        if fact.place.device is not None and isinstance(address := fact.data.get("bdf"), str)
+    ]
+    return _unique(pairs)  # type: ignore[return-value]
+
+
+def _short(address: str) -> str:
+    """A PCI address without its domain: `0000:cc:00.0` is `cc:00.0`."""
+    return address.lower()[-len("cc:00.0") :]
 
 
 def completed_place(place: Place, topology: Topology) -> Place:

@@ -106,7 +106,7 @@ class Mesh:
         step += [Op(tensor, "all_reduce", 64)] if self.tp > 1 else []
         step += move(("send", before))
         step += [Op(data, "all_reduce", 100_000, "Float")] if self.dp > 1 else []
-        return (step + [Op(world, "all_reduce", 1, "Float")]) * steps
+        return [*step, Op(world, "all_reduce", 1, "Float")] * steps
 
 
 @dataclass
@@ -117,7 +117,7 @@ class Recorder:
     backend: str = "nccl"
     timing: bool = False
     ring: int = 2000
-    format: str = "pickle"
+    dialect: str = "pickle"
     active_only: bool = False
     completions: bool = True
     frames: bool = True
@@ -157,7 +157,7 @@ class Job:
         self.clock = START_NS
         self.skew = {rank: rank * skew_ns for rank in programs}
         self.counters: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-        while any([self._issue(rank) for rank in programs]) or any([self._run(rank) for rank in programs]):
+        while sum(self._issue(rank) for rank in programs) or sum(self._run(rank) for rank in programs):
             pass
 
     def _issue(self, rank: int) -> bool:
@@ -374,11 +374,11 @@ def _oldest(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def encoded(content: Any, format: str) -> bytes:
+def encoded(content: Any, dialect: str) -> bytes:
     """As pickle, as torch's JSON, or as NVRx's JSON of the pickle."""
-    if format == "pickle":
+    if dialect == "pickle":
         return pickle.dumps(content, 2)
-    if format == "nvrx":
+    if dialect == "nvrx":
         return json.dumps(content, indent=4).encode()
     if isinstance(content, dict):
         content = dict(content)
@@ -417,4 +417,4 @@ def facts_of(job: Job, recorder: Recorder | None = None, without: Iterable[int] 
     """The facts of all dumps, but for the ranks that left none."""
     recorder = recorder or Recorder()
     left = [rank for rank in job.programs if rank not in set(without)]
-    return [fact_of(encoded(dump_of(job, rank, recorder), recorder.format), rank) for rank in left]
+    return [fact_of(encoded(dump_of(job, rank, recorder), recorder.dialect), rank) for rank in left]

@@ -82,3 +82,9 @@ def test_the_size_of_the_world_is_known_only_if_all_say_the_same() -> None:
 
     assert survey((world(8), world(8)), ()).world_size == 8
     assert survey((world(8), world(16)), ()).world_size is None
+
+
+def test_a_pci_address_is_the_device_that_the_driver_put_there() -> None:
+    mapped = Fact("pci-device", {"bdf": "cc:00.0", "kind": "neuron"}, Place(host="a", device=6), Span("s"), "s")
+    facts = (mapped, hit("aer", host="a", data={"bdf": "0000:CC:00.0"}), hit("aer", host="b", data={"bdf": "cc:00.0"}))
+    assert [fact.place.device for fact in complete(facts, survey(facts, ()))] == [6, 6, None]
