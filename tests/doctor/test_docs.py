@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 import subprocess
 import sys
@@ -13,12 +14,17 @@ from typing import get_args
 
 import msgspec
 import pytest
+import typer
 from markdown_it import MarkdownIt
 
+from neuron_doctor.cli import app
+from neuron_doctor.collectors.catalogue import collectors_for
+from neuron_doctor.commands.diagnose import FORMATS
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.kinds import FieldType
-from neuron_doctor.engine.patterns import Channel
+from neuron_doctor.engine.matcher import build_matcher
+from neuron_doctor.engine.patterns import Channel, PatternSet
 from neuron_doctor.engine.rulebook import Rulebook, load_rulebook
 from neuron_doctor.engine.rulefile import (
     AbsentDoc,
@@ -37,8 +43,10 @@ from neuron_doctor.engine.rulefile import (
     SequenceDoc,
     Trust,
 )
-from neuron_doctor.engine.verdict import EdgeType, Role, Severity
+from neuron_doctor.engine.verdict import EdgeType, Role, Severity, Status
+from neuron_doctor.exits import Exit, Nagios
 from neuron_doctor.pipeline import Engine, builtin_pack, collect_inputs
+from neuron_doctor.ruledocs import pages
 from neuron_doctor.ruletest import check_rule, inputs_of
 
 ROOT = Path(__file__).parents[2]
@@ -183,3 +191,86 @@ def test_every_word_of_the_rule_language_is_on_its_page() -> None:
     words |= {*EdgeType, *Severity, *PLACE_FIELDS} - {"ranks"}
     text = LANGUAGE.read_text("utf-8")
     assert sorted(word for word in words if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text)) == []
+
+
+# --- reports -------------------------------------------------------------------------------------------------------
+
+REPORTS = (DOCS / "reports.md").read_text("utf-8")
+
+
+def rows(text: str, heading: str) -> dict[str, str]:
+    """The table below a heading: the first cell of each row, the rest."""
+    section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    cells = [line.strip("| ").split(" | ", 1) for line in section.splitlines() if line.startswith("| ")]
+    return dict(cells[1:])
+
+
+def test_the_page_on_reports_names_every_option_of_diagnose_and_no_other() -> None:
+    parameters = typer.main.get_command(app).commands["diagnose"].params  # type: ignore[attr-defined]
+    options = {name for parameter in parameters for name in parameter.opts if name.startswith("-")}
+    named = {name for cell in rows(REPORTS, "Options") for name in re.findall(r"`(--?[a-z-]+)`", cell)}
+    assert named == options
+
+
+def test_the_page_on_reports_names_every_format_and_exit_status() -> None:
+    assert all(f"`{name}`" in rows(REPORTS, "Options")["`--format`, `-f`"] for name in FORMATS)
+    assert [int(number) for number in rows(REPORTS, "Exit status")] == list(Exit)
+    nagios = {
+        Nagios.OK: "0 ok",
+        Nagios.WARNING: "1 warning",
+        Nagios.CRITICAL: "2 critical",
+        Nagios.UNKNOWN: "3 unknown",
+    }
+    assert all(words in REPORTS for words in nagios.values())
+
+
+def test_the_page_on_reports_names_every_status_role_and_key() -> None:
+    schema = json.loads((DOCS / "report.schema.json").read_text("utf-8"))
+    keys = set(schema["properties"]) - {"schema"}
+    assert keys == {name.strip("`") for name in rows(REPORTS, "JSON")}
+    assert all(f"`{word}`" in REPORTS for word in (*Status, *Role))
+
+
+# --- the other pages -----------------------------------------------------------------------------------------------
+
+
+def test_what_was_tried_speaks_of_every_kind_of_source() -> None:
+    kinds = {collector.kind for collector in collectors_for(PatternSet(()), build_matcher((), pure=True))} | {"kernel"}
+    told = " ".join(rows((DOCS / "what-was-tried.md").read_text("utf-8"), "Formats"))
+    assert sorted(kind for kind in kinds if f"`{kind}`" not in told) == []
+
+
+def test_the_architecture_speaks_of_every_room() -> None:
+    text = (DOCS / "architecture.md").read_text("utf-8")
+    rooms = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists() and path.name != "tests"}
+    assert rooms | {"rules"} <= set(re.findall(r"^\*\*`(\w+)/`\*\*", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
+def test_every_file_that_a_page_names_in_code_exists(page: Path) -> None:
+    """Paths below our own folders; a name with an asterisk or a placeholder stands for many."""
+    named = re.findall(r"`((?:engine|collectors|doctor|reports|tests|corpus|docs)/[\w./-]+)`", page.read_text("utf-8"))
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", [*WRITTEN, DOCS / "README.md"], ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    """Generated pages count as there: another test holds them to the rules."""
+    links = re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8"))
+    targets = [page.parent / link.partition("#")[0] for link in links if "://" not in link and not link.startswith("#")]
+    made = {(DOCS / name).resolve() for name, _ in pages(builtin())}
+    assert [str(file) for file in targets if not file.exists() and file.resolve() not in made] == []
+
+
+def test_the_index_leads_to_every_page() -> None:
+    index = (DOCS / "README.md").read_text("utf-8")
+    named = {link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", index)}
+    assert {page.name for page in DOCS.iterdir() if page.is_file() and page.name != "README.md"} <= named
+
+
+def test_the_generated_pages_are_those_of_the_rules() -> None:
+    """If this fails: make docs."""
+    made = dict(pages(builtin()))
+    there = {"facts.md", *(f"rules/{file.name}" for file in (DOCS / "rules").glob("*.md"))}
+    assert sorted(there ^ made.keys()) == []
+    assert sorted(name for name, text in made.items() if (DOCS / name).read_text("utf-8") != text) == []
