@@ -16,13 +16,17 @@ import msgspec
 
 from neuron_doctor.collectors import safe_pickle
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
-from neuron_doctor.collectors.fr_entries import Entry, GroupHead, Status, group_records, integer, rows_by_group, text
+from neuron_doctor.collectors.fr_entries import Entry, created_ns, integer, text
+from neuron_doctor.collectors.fr_groups import GroupHead, Status, group_records, rows_by_group
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Span
 from neuron_doctor.engine.recorder import GroupRecord, ranks_of, ranks_text
 
 #: A ring of two million entries dumps 330 MB; what is larger is none.
 MAX_BYTES = 512 << 20
 _MAX_GROUPS = 4096
+#: Of all groups together, in characters of their lists: 40 groups of 100,000 ranks. The lists may be shared, so that a
+#: small file can name many.
+_MAX_MEMBERS = 1 << 25
 
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*[\[{][ \t\r\n]*[\]}\"{]")
@@ -36,6 +40,12 @@ def _sniff(head: bytes, _name: str) -> bool:
 
 def _collect(inp: Input) -> Iterator[Fact]:
     """One `fr-rank` fact. Raises UnreadableInput for a dump that is cut off, damaged, too large or not plain data."""
+    with safe_pickle.without_cycle_collection():
+        fact = _read(inp)
+    yield fact
+
+
+def _read(inp: Input) -> Fact:
     data = inp.stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise UnreadableInput(f"the flight-recorder dump is larger than {MAX_BYTES >> 20} MiB")
@@ -44,7 +54,7 @@ def _collect(inp: Input) -> Iterator[Fact]:
     top: Entry = {"entries": content} if isinstance(content, list) else content if isinstance(content, dict) else {}
     if not any(key in top for key in ("entries", "pg_config", "pg_status")):
         raise UnreadableInput("it looks like a flight-recorder dump and holds neither entries nor process groups")
-    yield _fact(inp, data, dialect, top)
+    return _fact(inp, data, dialect, top)
 
 
 def _pickled(data: bytes) -> object:
@@ -67,7 +77,8 @@ def _fact(inp: Input, data: bytes, dialect: str, top: Entry) -> Fact:
     inp.records = len(rows)
     groups = _groups(inp, top, rows)
     rank = _rank(inp, top, groups)
-    first, last = (_created(rows[end]) if rows else 0 for end in (0, -1))
+    ends = [entry for entry in (rows[0], rows[-1]) if isinstance(entry, dict)] if rows else []
+    first, last = (created_ns(entry) for entry in (ends[0], ends[-1])) if ends else (0, 0)
     host = text(top.get("host_name")) or None
     return Fact(
         kind="fr-rank",
@@ -88,12 +99,6 @@ def _fact(inp: Input, data: bytes, dialect: str, top: Entry) -> Fact:
     )
 
 
-def _created(entry: object) -> int:
-    if not isinstance(entry, dict):
-        return 0
-    return integer(entry.get("time_created_ns"), 0) or 1000 * integer(entry.get("time_created_us"), 0)
-
-
 def _issued(rows: list[object]) -> int:
     """How many operations the rank has issued since its recorder began (or was reset); 0 where that is not recorded."""
     last = rows[-1] if rows else None
@@ -102,12 +107,12 @@ def _issued(rows: list[object]) -> int:
 
 def _is_whole(rows: list[object]) -> bool:
     """Whether the ring has lost nothing: the records are numbered from 0 without a gap."""
-    ends = [entry for entry in (rows[0], rows[-1]) if isinstance(entry, dict)] if rows else []
-    if len(ends) < 2:
+    first, last = (rows[0], rows[-1]) if rows else (None, None)
+    if not isinstance(first, dict) or not isinstance(last, dict):
         return False
-    if "record_id" not in ends[0]:
-        return integer(ends[0].get("seq_id"), -1) in {0, 1}
-    return [integer(entry.get("record_id"), -1) for entry in ends] == [0, len(rows) - 1]
+    if "record_id" not in first:
+        return integer(first.get("seq_id"), -1) in {0, 1}
+    return [integer(entry.get("record_id"), -1) for entry in (first, last)] == [0, len(rows) - 1]
 
 
 def _groups(inp: Input, top: Entry, entries: list[object]) -> list[GroupRecord]:
@@ -123,7 +128,9 @@ def _groups(inp: Input, top: Entry, entries: list[object]) -> list[GroupRecord]:
         head = GroupHead(ids.get(name, -1), "" if name.startswith("#") else name, desc)
         if members and not any(_same_group(head, known) for known in heads):
             heads[head] = members
-    for pg_id in status.keys() - {head.pg_id for head in heads}:  # gloo records no point-to-point operations, but counts them
+    for pg_id in status.keys() - {
+        head.pg_id for head in heads
+    }:  # gloo records no point-to-point operations, but counts them
         heads[GroupHead(pg_id, "", "")] = ""
     if len(heads) > _MAX_GROUPS:
         raise UnreadableInput(f"the flight-recorder dump names more than {_MAX_GROUPS} process groups")
@@ -141,12 +148,19 @@ def _config(raw: object) -> dict[str, tuple[str, str]]:
     gloo of torch 2.13 and 2.15 writes one nameless group with the wrong members: that one says nothing.
     """
     found: dict[str, tuple[str, str]] = {}
+    left = _MAX_MEMBERS
     for key, value in raw.items() if isinstance(raw, dict) else ():
+        ranks = value.get("ranks") if isinstance(value, dict) else value
+        left -= len(ranks) if isinstance(ranks, str | list | tuple) else 0
+        if left < 0:
+            raise UnreadableInput(
+                "the process groups of the flight-recorder dump have more members than any job has ranks"
+            )
         if isinstance(value, dict):
             name = text(key) or text(value.get("name"))
-            members, desc = _members(value.get("ranks")), text(value.get("desc"))
+            members, desc = _members(ranks), text(value.get("desc"))
         else:
-            name, members, desc = f"#{integer(key, -1)}", _members(value), ""
+            name, members, desc = f"#{integer(key, -1)}", _members(ranks), ""
         if name and name != "#-1":
             found[name] = (desc, members)
     return found

@@ -23,14 +23,17 @@ _STOP, _FRAME = b".", b"\x95"
 #: Opcodes that a length follows, and how many bytes that length has: BINUNICODE, SHORT_BINUNICODE.
 _STRINGS = {b"X": 4, b"\x8c": 1}
 
+#: How long the opcodes with an operand of fixed length are, LONG1 as torch writes it.
+_LENGTHS = {b"q": 2, b"h": 2, b"K": 2, b"M": 3, b"J": 5, b"j": 5, b"r": 5, b"G": 9, b"\x8a": 10}
+
 # Runs of the opcodes of fixed length that torch's C++ pickler writes, or Python's own when plain data is saved again:
 # EMPTY_DICT EMPTY_LIST MARK TUPLE SETITEMS APPENDS TUPLE1-3 NONE NEWTRUE NEWFALSE EMPTY_TUPLE APPEND SETITEM MEMOIZE,
-# BINPUT BINGET BININT1, BININT2, BININT LONG_BINGET, LONG_BINPUT, LONG1 of at most 8 bytes, BINFLOAT.
+# BINPUT BINGET BININT1, BININT2, BININT LONG_BINGET, LONG_BINPUT, LONG1 of at most 9 bytes (64 bits), BINFLOAT.
 _RUN = (
     rb"(?s:(?:[}\](tue\x85-\x87N\x88\x89)as\x94]*+(?:[qhK].)*+"
     rb"(?:M..|[Jj]....|r..[\x00-\x%02x][\x00-\x%02x]|\x8a\x08.{8}|G.{8}|%b)?+)*+)"
 )
-_LONG1 = b"|".join(rb"\x8a\x%02x.{%d}" % (size, size) for size in range(8))
+_LONG1 = b"|".join(rb"\x8a\x%02x.{%d}" % (size, size) for size in (*range(8), 9))
 
 
 class UnsafePickle(Exception):
@@ -53,7 +56,7 @@ def load(data: bytes) -> object:
     # Over a bare BytesIO, which has no `peek`, the C unpickler makes a Python call for every field.
     stream = io.BufferedReader(io.BytesIO(data), buffer_size=1 << 20)
     try:
-        with _without_cycle_collection():
+        with without_cycle_collection():
             return _PlainDataUnpickler(stream).load()
     except (pickle.UnpicklingError, EOFError, LookupError, ValueError, TypeError, AttributeError) as error:
         raise UnsafePickle("it is damaged: its instructions do not fit together") from error
@@ -88,8 +91,10 @@ def _after_string(data: bytes, position: int, opcode: bytes) -> int:
     """Where the opcode after the string (or the frame header) at `position` stands."""
     width = 8 if opcode == _FRAME else _STRINGS.get(opcode)
     if width is None:
-        fault = f"instruction 0x{opcode.hex()} at byte {position} is none that a dump needs, or asks for too much"
-        raise UnsafePickle(fault if opcode else "it ends before it is complete")
+        if not opcode or position + _LENGTHS.get(opcode, 1) > len(data):
+            raise UnsafePickle("it ends before it is complete")
+        what = f"instruction 0x{opcode.hex()} at byte {position}"
+        raise UnsafePickle(f"{what} is none that a dump needs, or asks for too much")
     start = position + 1 + width
     end = start + int.from_bytes(data[position + 1 : start], "little")
     if end > len(data):
@@ -98,8 +103,9 @@ def _after_string(data: bytes, position: int, opcode: bytes) -> int:
 
 
 @contextmanager
-def _without_cycle_collection() -> Iterator[None]:
-    """The cycle collector would look again and again at objects that are all still alive."""
+def without_cycle_collection() -> Iterator[None]:
+    """For what builds many objects that are all alive, or all free, in the end: the cycle collector would look at them
+    again and again."""
     enabled = gc.isenabled()
     gc.disable()
     try:

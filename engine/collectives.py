@@ -13,7 +13,7 @@ from neuron_doctor.engine.dumps import Selection, selections
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.gatherings import waits
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
-from neuron_doctor.engine.recorder import Operation, RankRecord, ranks_text
+from neuron_doctor.engine.recorder import Operation, RankRecord
 from neuron_doctor.engine.stragglers import stragglers
 
 
@@ -33,7 +33,7 @@ def _of_run(selection: Selection) -> Iterator[Fact]:
     found = waits(groups, dumps)
     blames = blame(groups, dumps, found)
     if not blames and not found.gatherings:
-        blames = [*_slow(groups), *_idle(groups, dumps)][:1] if not _slow(groups) else _slow(groups)
+        blames = _slow(groups) or [_idle(groups, dumps)]
     for one in blames:
         yield _fact(one, dumps)
     for record in selection.stale:
@@ -44,28 +44,26 @@ def _slow(groups: list[ProcessGroup]) -> list[Blame]:
     return [
         Blame(
             "straggler",
-            f"rank {slow.rank} came last to {slow.times} of the last {slow.of} collectives of {slow.group.title}; "
-            f"the others waited {slow.wait_us / 1000:.0f} ms longer than it did (median)",
+            f"came last to {slow.times} of the last {slow.of} collectives of {slow.group.title}; the others waited "
+            f"{slow.wait_us / 1000:.0f} ms longer than it did (median)",
             culprits=(slow.rank,),
             waiting=tuple(sorted(set(slow.group.members) - {slow.rank})),
             group=slow.group,
+            about_ranks=True,
         )
         for slow in stragglers(groups)
     ]
 
 
-def _idle(groups: list[ProcessGroup], dumps: dict[int, RankRecord]) -> list[Blame]:
+def _idle(groups: list[ProcessGroup], dumps: dict[int, RankRecord]) -> Blame:
     """Nothing is outstanding anywhere: all in step, or apart."""
     missing = tuple(sorted({rank for group in groups if group.proven for rank in group.ranks} - set(dumps)))
-    apart = [g for g in groups if g.proven and g.completions and len({m.issued for m in g.members.values()}) > 1]
-    if apart:
-        said = f"no collective is outstanding on any rank, and the ranks of {apart[0].title} stand at different ones"
-        return [Blame("outside", said, group=apart[0], missing=missing)]
-    return [
-        Blame(
-            "healthy", "no collective is outstanding on any rank, and all ranks stand at the same ones", missing=missing
-        )
-    ]
+    for group in groups:
+        if group.proven and group.completions and len({member.issued for member in group.members.values()}) > 1:
+            told = f"no collective is outstanding on any rank, and the ranks of {group.title} stand at different ones"
+            return Blame("outside", told, group=group, missing=missing)
+    told = "no collective is outstanding on any rank, and all ranks stand at the same ones"
+    return Blame("healthy", told, missing=missing)
 
 
 def _fact(one: Blame, dumps: dict[int, RankRecord]) -> Fact:
@@ -129,8 +127,3 @@ def _latest_frame(record: RankRecord) -> str:
     )
     latest = max(operations, key=lambda operation: operation.record, default=None)
     return latest.frames[0] if latest else ""
-
-
-def ranks_phrase(ranks: Sequence[int]) -> str:
-    """`rank 3` or `ranks 3,5-8`."""
-    return f"rank{'s' if len(ranks) != 1 else ''} {ranks_text(sorted(ranks))}"

@@ -121,7 +121,7 @@ def _at(group: ProcessGroup) -> dict[int, Gathering]:
 def _first_open(member: Member) -> int | None:
     """The ordinal of the member's first open collective."""
     if member.record and member.record.pending:
-        return member.base + member.record.pending[0].index
+        return member.base + member.record.pending[0].number
     return member.done + 1 if member.done < member.issued else None
 
 
@@ -139,7 +139,7 @@ def _first_after(member: Member, closed: int) -> int | None:
     """The first collective after `closed`, else the first one that is not retired."""
     if member.issued > closed:
         return closed + 1
-    return member.base + member.record.pending[0].index if member.record and member.record.pending else None
+    return member.base + member.record.pending[0].number if member.record and member.record.pending else None
 
 
 def _see_members(
@@ -152,7 +152,7 @@ def _see_members(
     for rank in group.ranks:
         member = group.members.get(rank)
         if member is None:
-            gathering.unknown.append(rank) if rank not in dumps else None
+            gathering.unknown += [rank] if rank not in dumps else []
         elif member.issued < ordinal:
             gathering.absent.append(rank)
         elif (member.done < ordinal or not group.completions) and _is_held(member.at(ordinal), first.get(rank)):
@@ -195,7 +195,7 @@ class _Exchange:
 
 def _exchange(group: ProcessGroup) -> _Exchange:
     records = [(rank, member.record) for rank, member in group.members.items() if member.record]
-    issued = {(rank, *pair[:3]): pair.count for rank, record in records for pair in record.pairs}
+    issued = {(rank, *pair[:3]): pair.times for rank, record in records for pair in record.pairs}
     if group.completions:
         return _Exchange(group, {rank: list(record.pending_transfers) for rank, record in records}, issued)
     return _Exchange(group, {rank: _unmatched(group, rank, record, issued) for rank, record in records}, issued)

@@ -103,12 +103,12 @@ def _sequence(dump: RankRecord, parts: set[Part], *, transfers: bool) -> list[tu
     for record in dump.groups:
         window = record.recent + record.pending if part_of(record) in parts else ()
         found += [(operation.record, part_of(record)) for operation in window]
-        if window and record.count > len(window):
+        if window and record.length > len(window):
             start = max(start, window[0].record)
         if transfers:
             moved = record.transfers + record.pending_transfers
             found += [(_closed(operation), _transfer_part(operation, record)) for operation in moved]
-            if moved and sum(pair.count for pair in record.pairs) > len(moved):
+            if moved and sum(pair.times for pair in record.pairs) > len(moved):
                 start = max(start, moved[0].record)
     return sorted({one for one in found if one[0] >= start})
 

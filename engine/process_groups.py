@@ -19,7 +19,7 @@ Key = tuple[str, str, int]
 class Member:
     """A rank with a dump in a group. `record` is None where the rank never used the group.
 
-    `base` is the ordinal of the collective with index 0, `issued` that of the last one that the rank issued, `done` that
+    `base` is the ordinal of the collective with number 0, `issued` that of the last one that the rank issued, `done` that
     of the last one that is known to have completed there.
     """
 
@@ -31,6 +31,7 @@ class Member:
 
     @property
     def rank(self) -> int:
+        """Its global rank."""
         return self.dump.rank
 
     @property
@@ -43,7 +44,7 @@ class Member:
         if self.record is None or not (self.record.recent or self.record.pending):
             return None
         for operations in (self.record.pending, self.record.recent):
-            index = ordinal - self.base - operations[0].index if operations else -1
+            index = ordinal - self.base - operations[0].number if operations else -1
             if 0 <= index < len(operations):
                 return operations[index]
         return None
@@ -107,7 +108,7 @@ def _keyed(records: Iterable[GroupRecord]) -> list[tuple[Key, GroupRecord]]:
 def _group(key: Key, reported: dict[int, GroupRecord], dumps: Mapping[int, RankRecord]) -> ProcessGroup:
     name, members, number = key
     desc = min(record.desc for record in reported.values())
-    recorded = any(record.count for record in reported.values())
+    recorded = any(record.length for record in reported.values())
     everyone = recorded and not members and (number == 0 or name == "0" or desc == "default_pg")
     ranks = ranks_of(members) or tuple(sorted(dumps if everyone else reported))
     # Without a list of members the ranks that recorded the name are the members; a bare number is each rank's own.
@@ -124,8 +125,8 @@ def _count(group: ProcessGroup) -> None:
     _set_bases(recorded)
     for member in recorded:
         window, pending = member.window, member.record.pending if member.record else ()
-        member.issued = member.base + window[0].index + _length(member) - 1
-        member.done = member.base + pending[0].index - 1 if pending else member.issued
+        member.issued = member.base + window[0].number + _length(member) - 1
+        member.done = member.base + pending[0].number - 1 if pending else member.issued
     frontier = max((member.done if group.completions else member.issued for member in recorded), default=-1)
     offset = _status_offset(group.members.values())
     for member in group.members.values():
@@ -139,7 +140,7 @@ def _count(group: ProcessGroup) -> None:
 
 def _length(member: Member) -> int:
     """How many collectives the rank has issued since the first one of its window."""
-    return member.record.count - member.window[0].index if member.record else 0
+    return member.record.length - member.window[0].number if member.record else 0
 
 
 def _set_bases(members: list[Member]) -> None:
@@ -150,9 +151,9 @@ def _set_bases(members: list[Member]) -> None:
     unseen = any(record.point_to_point for _, record in records) and any(not record.recent for _, record in records)
     if skewed and all(member.dump.whole for member in members):
         return
-    for member, record in records:
+    for member in members:
         first = member.window[0]
-        member.base = first.sequence - first.index
+        member.base = first.sequence - first.number
     if (skewed or unseen) and len({_last_done(member) for member in members}) > 1:
         reference = max(members, key=lambda member: (len(member.window), -member.rank))
         for member in members:
@@ -163,15 +164,15 @@ def _last_done(member: Member) -> int:
     record = member.record
     if record is None:
         return -1
-    return member.base + (record.pending[0].index - 1 if record.pending else record.count - 1)
+    return member.base + (record.pending[0].number - 1 if record.pending else record.length - 1)
 
 
 def _shift(member: Member, reference: Member) -> int:
     """By how much the member's ordinals must move: so that both have completed equally many, or nearly so, if only then
     the arguments of what both still describe agree."""
     level = _last_done(reference) - _last_done(member)
-    known = {reference.base + op.index: _digest(op) for op in reference.window}
-    own = [(member.base + op.index + level, _digest(op)) for op in member.window]
+    known = {reference.base + op.number: _digest(op) for op in reference.window}
+    own = [(member.base + op.number + level, _digest(op)) for op in member.window]
 
     def cost(shift: int) -> int:
         differing = sum(known.get(ordinal + shift, digest) != digest for ordinal, digest in own)

@@ -20,7 +20,7 @@ class Operation(NamedTuple):
     """One recorded operation.
 
     `record`: its place in the order in which the rank issued operations. `sequence`: the number that the recorder gave
-    it in its group. `index`: how many collectives of the group stand before it in the dump (-1 for point-to-point).
+    it in its group. `number`: how many collectives of the group stand before it in the dump (-1 for point-to-point).
     `inputs`, `outputs`: elements, -1 where not recorded. `wait_us`: from issue to completion, -1 where unknown.
     `source`, `target`: the two ends as recorded, -1 where not said. `batch`: the record of the operation that closes the
     batch that it belongs to, else -1.
@@ -30,7 +30,7 @@ class Operation(NamedTuple):
     kind: str
     name: str
     sequence: int
-    index: int
+    number: int
     state: str
     inputs: int
     outputs: int
@@ -49,7 +49,7 @@ class Pair(NamedTuple):
     kind: str
     source: int
     target: int
-    count: int
+    times: int
 
 
 class GroupRecord(NamedTuple):
@@ -57,7 +57,7 @@ class GroupRecord(NamedTuple):
 
     `members` is as `ranks_text` writes it, "" where unknown. `enqueued`, `started`, `completed`: the group's status, in
     whatever unit the recorder counts, None where it has none. `completions`: whether the recorder learns of completions
-    in this group at all; `starts`: of starts. `count`: collectives in the dump, `contiguous` when their numbers have no
+    in this group at all; `starts`: of starts. `length`: collectives in the dump, `contiguous` when their numbers have no
     gap. `batched`: point-to-point batches, which use up numbers, were seen; `point_to_point`: any such operation ever
     was. `recent`: the last collectives that completed; `pending`: those after them; `transfers`, `pending_transfers`:
     the same for point-to-point operations.
@@ -72,7 +72,7 @@ class GroupRecord(NamedTuple):
     completed: int | None
     completions: bool
     starts: bool
-    count: int
+    length: int
     contiguous: bool
     batched: bool
     point_to_point: bool
@@ -151,9 +151,9 @@ def _group(value: Value) -> GroupRecord:
         return value
     *head, recent, pending, transfers, pending_transfers, pairs = _rows(value)
     operations = [tuple(map(_operation, _rows(rows))) for rows in (recent, pending, transfers, pending_transfers)]
-    return GroupRecord(*head, *operations, tuple(Pair(*_rows(pair)) for pair in _rows(pairs)))  # type: ignore[arg-type]
+    return GroupRecord._make([*head, *operations, tuple(Pair._make(_rows(pair)) for pair in _rows(pairs))])
 
 
 def _operation(value: Value) -> Operation:
     *head, frames = _rows(value)
-    return Operation(*head, tuple(str(frame) for frame in _rows(frames)))  # type: ignore[arg-type]
+    return Operation._make([*head, tuple(_rows(frames))])

@@ -62,5 +62,5 @@ def _waits(group: ProcessGroup) -> list[dict[int, int]]:
     for rank, member in group.members.items():
         for operation in member.record.recent if member.record else ():
             if operation.wait_us >= 0:
-                waits.setdefault(member.base + operation.index, {})[rank] = operation.wait_us
+                waits.setdefault(member.base + operation.number, {})[rank] = operation.wait_us
     return [waits[ordinal] for ordinal in sorted(waits) if len(waits[ordinal]) == len(group.members)]

@@ -1,0 +1,281 @@
+"""The entries of a flight-recorder dump, summed up by process group: counts, the latest operations, all open ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.fr_entries import (
+    Entry,
+    backend_of,
+    ends_of,
+    integer,
+    is_closing,
+    is_done,
+    is_named_transfer,
+    learns_starts,
+    operation_of,
+    sequence,
+    text,
+)
+from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, Pair
+
+#: This many completed operations of each group are kept, to compare arguments, orders and waiting times.
+RECENT = 32
+#: Of a group's open operations at most this many are kept: the first ones, which all others wait behind.
+PENDING = 1024
+_WITH_FRAMES = 64
+
+#: Backends whose recorder always, or never, learns that an operation completed.
+_COMPLETES = {"nccl", "xccl", "ncclx", "rccl"}
+_NEVER_COMPLETES = {"gloo"}
+
+_NAMELESS = ("", "")
+
+Row = tuple[int, Entry]
+
+
+class GroupHead(NamedTuple):
+    """How a rank knows a group: its own number of it, its name, its description."""
+
+    pg_id: int
+    name: str
+    desc: str
+
+
+class Status(NamedTuple):
+    """`pg_status` of a group; -1 where a number is missing."""
+
+    enqueued: int
+    started: int
+    completed: int
+
+
+class _Move(NamedTuple):
+    """A send or receive: its row, the row that carries its state (its own, or the closing one of its batch), its ends."""
+
+    row: Row
+    closing: Row
+    kind: str
+    source: int
+    target: int
+
+
+@dataclass(slots=True)
+class Rows:
+    """The entries of a group with their positions in the dump, which is in the order of recording."""
+
+    collectives: list[Row] = field(default_factory=list)
+    transfers: list[Row] = field(default_factory=list)
+
+
+class _Steps(NamedTuple):
+    """The collectives of a group, in order; `inner`: what a coalesced one is made of, by the position of its closing."""
+
+    rows: list[Row]
+    inner: dict[int, list[Row]]
+    contiguous: bool
+
+
+def rows_by_group(entries: list[object], inp: Input) -> dict[GroupHead, Rows]:
+    """The entries of each group. This loop sees every entry, so it is spelled out."""
+    groups: dict[tuple[int, str, str], Rows] = {}
+    for position, entry in enumerate(entries):
+        if type(entry) is not dict:
+            inp.problem("an entry of the dump is not a record")
+            continue
+        get = entry.get
+        group, pg_id, is_transfer = get("process_group"), get("pg_id"), get("is_p2p")
+        name, desc = group if isinstance(group, tuple | list) and len(group) == len(_NAMELESS) else _NAMELESS
+        if not (type(pg_id) is int and type(name) is str and type(desc) is str):
+            pg_id, name, desc = integer(pg_id, -1), text(name), text(desc)
+        rows = groups.get((pg_id, name, desc))
+        if rows is None:
+            rows = groups[pg_id, name, desc] = Rows()
+        if is_transfer is True or (is_transfer is None and is_named_transfer(entry)):
+            rows.transfers.append((position, entry))
+        else:
+            rows.collectives.append((position, entry))
+    return {GroupHead(pg_id, text(name), text(desc)): rows for (pg_id, name, desc), rows in groups.items()}
+
+
+def group_records(
+    heads: Sequence[tuple[GroupHead, str, Status | None]], rows: dict[GroupHead, Rows]
+) -> list[GroupRecord]:
+    """One record for each group, given its members (as text) and its status."""
+    learned = {backend for group in rows.values() for backend in _backends_that_complete(group)}
+    return [_group_record(head, members, status, rows.get(head, Rows()), learned) for head, members, status in heads]
+
+
+def _backends_that_complete(rows: Rows) -> Iterable[str]:
+    for listed in (rows.collectives, rows.transfers):
+        last = next((entry for _, entry in reversed(listed) if entry.get("state") == "completed"), None)
+        if last is not None:
+            yield backend_of(last)
+
+
+def _learns_completions(rows: Rows, learned: set[str]) -> bool:
+    """Whether the recorder of this group is told of completions: if not, `retired` on `scheduled` entries is all it says."""
+    both = rows.collectives + rows.transfers
+    backend = backend_of(both[-1][1]) if both else ""
+    if backend in _NEVER_COMPLETES:
+        return False
+    return backend in _COMPLETES or backend in learned or not any(entry.get("retired") is True for _, entry in both)
+
+
+def _group_record(head: GroupHead, members: str, status: Status | None, rows: Rows, learned: set[str]) -> GroupRecord:
+    completions = _learns_completions(rows, learned)
+    moves, closings = _moves(rows, completions)
+    steps = _steps([row for row in rows.collectives if row[0] not in closings] if closings else rows.collectives)
+    done, undone = _open_moves(moves, completions)
+    open_from = _last_done(steps.rows, completions) + 1
+    first, last = max(0, open_from - RECENT), min(len(steps.rows), open_from + PENDING)
+    window = [entry for _, entry in steps.rows[first:last]]
+    return GroupRecord(
+        name=head.name,
+        desc=head.desc,
+        pg_id=head.pg_id,
+        members=members,
+        enqueued=status.enqueued if status else None,
+        started=status.started if status else None,
+        completed=status.completed if status else None,
+        completions=completions,
+        starts=learns_starts(window + [move.closing[1] for move in moves[-RECENT:]]),
+        length=len(steps.rows),
+        contiguous=steps.contiguous,
+        batched=bool(closings),
+        point_to_point=bool(rows.transfers) or any(integer(entry.get("p2p_seq_id"), 0) > 0 for entry in window),
+        recent=tuple(_collective(steps, i, framed=i == open_from - 1) for i in range(first, open_from)),
+        pending=tuple(_collective(steps, i, framed=i - open_from < _WITH_FRAMES) for i in range(open_from, last)),
+        transfers=tuple(_transfer(move, framed=move is done[-1]) for move in done[-RECENT:]),
+        pending_transfers=tuple(_transfer(move, framed=i < _WITH_FRAMES) for i, move in enumerate(undone[:PENDING])),
+        pairs=_pairs(moves),
+    )
+
+
+def _steps(rows: list[Row]) -> _Steps:
+    """The collectives: of a coalesced one the closing entry, with the inner ones that stand before it kept beside."""
+    numbers = [sequence(entry) for _, entry in rows]
+    if len(set(numbers)) == len(numbers):
+        return _Steps(rows, {}, not numbers or numbers[-1] - numbers[0] + 1 == len(numbers))
+    steps: list[Row] = []
+    inner: dict[int, list[Row]] = {}
+    at = 0
+    while at < len(rows):
+        end = at + 1
+        while end < len(rows) and numbers[end] == numbers[at] and not is_closing(rows[end - 1][1]):
+            end += 1
+        if is_closing(rows[end - 1][1]):
+            steps.append(rows[end - 1])
+            inner[rows[end - 1][0]] = rows[at : end - 1]
+        else:
+            steps.extend(rows[at:end])
+        at = end
+    kept = {sequence(entry) for _, entry in steps}
+    return _Steps(steps, inner, len(kept) == len(steps) == max(kept) - min(kept) + 1)
+
+
+def _last_done(rows: list[Row], completions: bool) -> int:
+    """Index of the last collective that is done: a group's collectives complete in order. -1: none."""
+    for index in range(len(rows) - 1, -1, -1):
+        if is_done(rows[index][1], completions):
+            return index
+    return -1
+
+
+def _collective(steps: _Steps, index: int, *, framed: bool) -> Operation:
+    position, closing = steps.rows[index]
+    operation = operation_of(position, closing, COLLECTIVE, framed=framed)._replace(number=index)
+    inner = [operation_of(at, entry, COLLECTIVE, framed=False) for at, entry in steps.inner.get(position, ())]
+    if not inner:
+        return operation
+    name = "+".join(sorted({one.name for one in inner}))
+    return operation._replace(
+        name=f"{operation.name}({name})",
+        inputs=sum(one.inputs for one in inner),
+        outputs=sum(one.outputs for one in inner),
+        dtype=inner[0].dtype,
+    )
+
+
+def _moves(rows: Rows, completions: bool) -> tuple[list[_Move], set[int]]:
+    """The point-to-point operations in order, and the positions of the entries that close a batch of them.
+
+    The inner entries of a batch stay `scheduled` for ever: `<backend>:coalesced`, which follows them under the same
+    number (of collectives, or of point-to-point operations), carries the state.
+    """
+    marked = [row for row in rows.collectives if is_closing(row[1])] if rows.transfers else []
+    moves: list[_Move] = []
+    closings: set[int] = set()
+    loose = 0  # where the moves begin that no closing has claimed yet
+    for row in sorted([*rows.transfers, *marked], key=lambda row: row[0]) if marked else rows.transfers:
+        if not is_closing(row[1]):
+            ends = ends_of(text(row[1].get("profiling_name")))
+            moves += [_Move(row, row, *ends)] if ends else []
+            continue
+        inner = len(moves)
+        while inner > loose and _same_batch(moves[inner - 1].row[1], row[1]):
+            inner -= 1
+        if inner < len(moves) or row[1].get("is_p2p") is True:
+            closings.add(row[0])
+            moves[inner:] = [move._replace(closing=row) for move in moves[inner:]]
+            loose = len(moves)
+    return _without_leftovers(rows, moves, completions), closings
+
+
+def _same_batch(inner: Entry, closing: Entry) -> bool:
+    number = integer(closing.get("p2p_seq_id"), 0)
+    return sequence(inner) == sequence(closing) or (number > 0 and integer(inner.get("p2p_seq_id"), 0) == number)
+
+
+def _without_leftovers(rows: Rows, moves: list[_Move], completions: bool) -> list[_Move]:
+    """A dump of open entries only keeps the inner entries of batches whose closing has completed, and so is not in it.
+
+    They show by their numbers: a batch uses up one of the collectives', or gives one of its own to several entries.
+    """
+    single = [move for move in moves if move.closing is move.row]
+    numbers = {sequence(move.row[1]) for move in single}
+    own = [integer(move.row[1].get("p2p_seq_id"), 0) for move in single]
+    shared = len(set(own)) < len(own) and 0 not in own
+    if not completions or not single or not (len(numbers) > 1 or shared or len(single) < len(moves)):
+        return moves
+    if any(entry.get("state") == "completed" for listed in (rows.collectives, rows.transfers) for _, entry in listed):
+        return moves
+    return [move for move in moves if move.closing is not move.row]
+
+
+def _transfer(move: _Move, *, framed: bool = False) -> Operation:
+    position, entry = move.row
+    after, closing = move.closing
+    operation = operation_of(position, entry, move.kind, framed=framed)
+    batch = -1 if after == position else after
+    state = text(closing.get("state"))
+    return operation._replace(name=move.kind, source=move.source, target=move.target, batch=batch, state=state)
+
+
+def _open_moves(moves: list[_Move], completions: bool) -> tuple[list[_Move], list[_Move]]:
+    """Those that are done and those that are not: what stands before a done one in its stream is done too."""
+    last_done: dict[tuple[int, int], int] = {}
+    for move in moves:
+        if is_done(move.closing[1], completions):
+            last_done[_stream(move)] = move.row[0]
+    done: list[_Move] = []
+    undone: list[_Move] = []
+    for move in moves:
+        (done if move.row[0] <= last_done.get(_stream(move), -1) else undone).append(move)
+    return done, undone
+
+
+def _stream(move: _Move) -> tuple[int, int]:
+    """What serialises it: a batch runs on the group's own stream, single operations on one for each two ends."""
+    if move.closing is not move.row:
+        return (-2, -2)
+    return (move.source, move.target) if move.source < move.target else (move.target, move.source)
+
+
+def _pairs(moves: list[_Move]) -> tuple[Pair, ...]:
+    counts = Counter((move.kind, move.source, move.target) for move in moves)
+    return tuple(Pair(*ends, count) for ends, count in sorted(counts.items()))

@@ -1,0 +1,148 @@
+"""The wait-for graph of a hang, and what is known beforehand of the ranks and collectives in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from neuron_doctor.engine.argument_vote import Disagreement, first_disagreement
+from neuron_doctor.engine.gatherings import Gathering, Waits
+from neuron_doctor.engine.process_groups import ProcessGroup
+from neuron_doctor.engine.recorder import ROOTED, Operation, RankRecord
+from neuron_doctor.engine.waitfor import reversed_edges
+
+#: A rank whose device still works on what peers have completed lags by at least this many collectives.
+_LAG = 2
+
+
+@dataclass
+class Hang:
+    """The graph of one set of dumps: nodes are ranks (with a dump, or without), then gatherings.
+
+    `stuck` and `misdirected` ranks wait for nobody: the first cannot, the second for the wrong one. `differing`: by the
+    identity of a gathering, in what the ranks differ that came to it; such a gathering waits only for who is idle.
+    """
+
+    groups: list[ProcessGroup]
+    dumps: Mapping[int, RankRecord]
+    waits: Waits
+    ranks: list[int] = field(default_factory=list)
+    node: dict[int, int] = field(default_factory=dict)
+    successors: list[list[int]] = field(default_factory=list)
+    predecessors: list[list[int]] = field(default_factory=list)
+    stuck: dict[int, Gathering] = field(default_factory=dict)
+    misdirected: dict[int, Gathering] = field(default_factory=dict)
+    differing: dict[int, Disagreement] = field(default_factory=dict)
+
+    def gathering(self, node: int) -> Gathering | None:
+        """The gathering that a node is, None for a rank."""
+        return self.waits.gatherings[node - len(self.ranks)] if node >= len(self.ranks) else None
+
+    def is_idle(self, rank: int) -> bool:
+        """Whether a rank with a dump waits in nothing."""
+        return rank in self.dumps and rank not in self.waits.by_rank
+
+    def is_waited_for(self, bottom: Sequence[int]) -> bool:
+        """Whether anybody waits for the end of a chain of waits; where a stuck device stands is no such end."""
+        return len(bottom) > 1 or bool(self.predecessors[bottom[0]])
+
+
+def hang_of(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Waits) -> Hang:
+    """The graph of these waits."""
+    hang = Hang(groups, dumps, found)
+    hang.stuck = _lagging(hang)
+    hang.misdirected = _misdirected(hang)
+    hang.differing = _disagreements(hang)
+    unknown = {rank for gathering in found.gatherings for rank in gathering.unknown}
+    hang.ranks = sorted({*dumps, *unknown})
+    hang.node = {rank: number for number, rank in enumerate(hang.ranks)}
+    at = {id(gathering): len(hang.ranks) + number for number, gathering in enumerate(found.gatherings)}
+    freed = hang.stuck.keys() | hang.misdirected.keys()
+    hang.successors = [
+        [] if rank in freed else sorted({at[id(gathering)] for gathering in found.by_rank.get(rank, ())})
+        for rank in hang.ranks
+    ]
+    for gathering in found.gatherings:
+        wanted = {*gathering.absent, *gathering.held, *gathering.unknown}
+        if freed.issuperset(gathering.waiting):
+            wanted = set()
+        elif id(gathering) in hang.differing:
+            wanted = {rank for rank in wanted if hang.is_idle(rank)}
+        hang.successors.append(sorted(hang.node[rank] for rank in wanted))
+    hang.predecessors = reversed_edges(hang.successors)
+    return hang
+
+
+def _lagging(hang: Hang) -> dict[int, Gathering]:
+    """Ranks whose device is stuck: peers completed two or more collectives, which they cannot have without it, and the
+    rank never saw them complete. A lag in which most of a group stands is none: then the others are odd."""
+    found: dict[int, Gathering] = {}
+    for group in hang.groups:
+        top = max((member.done for member in group.members.values()), default=-1)
+        lagging = [
+            member.rank
+            for member in group.members.values()
+            if member.record
+            and group.completions
+            and member.done + _LAG <= top
+            and _joined(member.record.pending, top - member.base) >= _LAG
+        ]
+        if group.proven and 2 * len(lagging) <= len(group.ranks):
+            for rank in lagging:
+                here = [g for g in hang.waits.by_rank.get(rank, ()) if g.group is group and not g.is_transfer]
+                if here:
+                    found.setdefault(rank, here[0])
+    return found
+
+
+def _joined(pending: Iterable[Operation], last_index: int) -> int:
+    return sum(1 for operation in pending if operation.number <= last_index and operation.name not in ROOTED)
+
+
+def _misdirected(hang: Hang) -> dict[int, Gathering]:
+    """Ranks that sent to, or receive from, the wrong peer: somebody else waits for just that of them.
+
+    Only where they never had to do with that peer before: else it is the peer that is late.
+    """
+    wanted: dict[tuple[int, int, bool], list[Gathering]] = defaultdict(list)
+    transfers = [gathering for gathering in hang.waits.gatherings if gathering.is_transfer]
+    for gathering in transfers:
+        for rank in gathering.absent:
+            wanted[id(gathering.group), rank, _sends(gathering, rank)].append(gathering)
+    found: dict[int, Gathering] = {}
+    for gathering in transfers:
+        for rank in gathering.waiting:
+            others = [g for g in wanted[id(gathering.group), rank, _sends(gathering, rank)] if g is not gathering]
+            if others and gathering.absent and _is_first_contact(hang, gathering, rank):
+                found[rank] = gathering
+    return found
+
+
+def _sends(gathering: Gathering, rank: int) -> bool:
+    return gathering.ends is not None and gathering.ends[0] == rank
+
+
+def _is_first_contact(hang: Hang, gathering: Gathering, rank: int) -> bool:
+    """Whether the two ends never exchanged anything before, as far as a dump that remembers its past can tell."""
+    source, target = gathering.ends or (-1, -1)
+    peer = target if rank == source else source
+    records = [m.record for one in (rank, peer) if (m := gathering.group.members.get(one)) and m.record]
+    remembers = hang.dumps[rank].whole or any(record.transfers for record in records[:1])
+    met = 0
+    for record in records:
+        global_rank = gathering.group.global_rank
+        ends = [{global_rank(p.source), global_rank(p.target)} for p in record.pairs for _ in range(p.times)]
+        met += sum(1 for pair in ends if pair == {rank, peer})
+    return remembers and met == 1
+
+
+def _disagreements(hang: Hang) -> dict[int, Disagreement]:
+    """By gathering: in what the ranks differ that came to it."""
+    found: dict[int, Disagreement] = {}
+    for gathering in hang.waits.gatherings:
+        if not gathering.is_transfer:
+            differing = first_disagreement(gathering.group, [gathering.ordinal])
+            if differing is not None:
+                found[id(gathering)] = differing[1]
+    return found
