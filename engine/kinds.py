@@ -156,7 +156,8 @@ _ALL = (
         "collective",
         "what matching the collectives of all ranks says of one group or of the wait-for graph: `verdict` is a class "
         "(rank-missing, rank-died, op-mismatch, size-mismatch, dtype-mismatch, order-mismatch, partial-completion, "
-        "transport-stall, device-stuck, outside, p2p-missing, p2p-mismatch, p2p-order, straggler, undecided, healthy, stale-dump)",
+        "transport-stall, device-stuck, outside, p2p-missing, p2p-mismatch, p2p-order, straggler, undecided, healthy, "
+        "stale-dump)",
         "flight-recorder",
         verdict="str",
         operation="str",

@@ -122,6 +122,11 @@ def _names(
         aliases.same(str(host), str(instance))
     for names in _stated_together(facts):
         aliases.same(*names)
+    hosts = {place.host for place in places if place.host}
+    for short, full in _unique(
+        (name.partition(".")[0], name) for name in hosts if "." in name and not name[0].isdigit()
+    ).items():
+        aliases.same(*({str(short), str(full)} if short in hosts else ()))
     directories = {hint.host for hint in hints if hint.host}
     host_of: dict[str, str] = {}
     instance_of: dict[str, str] = {}

@@ -77,9 +77,7 @@ def test_the_order_of_files_changes_nothing(incident: Path) -> None:
 def test_a_copy_of_a_file_changes_nothing(incident: Path) -> None:
     files = files_of(incident)
     for path in sorted(files)[:3]:
-        folder, _, name = path.rpartition("/")
-        copy = f"{folder}/copy-of-{name}" if folder else f"copy-of-{name}"
-        assert verdict(diagnosed({**files, copy: files[path]})) == verdict(diagnosed(files))
+        assert verdict(diagnosed({**files, f"backup/{path}": files[path]})) == verdict(diagnosed(files))
 
 
 @pytest.mark.heavy
@@ -97,7 +95,8 @@ def test_hosts_by_other_names_change_nothing(incident: Path) -> None:
     changed = {renamed(path.encode()).decode(): renamed(content) for path, content in files.items()}
     if any(content[:2] in (b"\x1f\x8b", b"\x80\x02", b"(\xb5") for content in files.values()):
         pytest.skip("compressed or binary: the names inside cannot be replaced")
-    assert verdict(diagnosed(changed), lambda host: back.get(host, host)) == verdict(diagnosed(files))
+    found = verdict(diagnosed(changed), lambda host: re.sub(r"node9\d\d", lambda match: back[match[0]], host))
+    assert found == verdict(diagnosed(files))
 
 
 @pytest.mark.heavy

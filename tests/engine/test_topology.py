@@ -88,3 +88,10 @@ def test_a_pci_address_is_the_device_that_the_driver_put_there() -> None:
     mapped = Fact("pci-device", {"bdf": "cc:00.0", "kind": "neuron"}, Place(host="a", device=6), Span("s"), "s")
     facts = (mapped, hit("aer", host="a", data={"bdf": "0000:CC:00.0"}), hit("aer", host="b", data={"bdf": "cc:00.0"}))
     assert [fact.place.device for fact in complete(facts, survey(facts, ()))] == [6, 6, None]
+
+
+def test_a_host_and_its_full_name_are_one_unless_two_full_names_begin_so() -> None:
+    facts = (hit("x", host="ip-10-0-0-1"), hit("y", host="ip-10-0-0-1.ec2.internal"))
+    assert len({fact.place.host for fact in complete(facts, survey(facts, ()))}) == 1
+    facts = (hit("x", host="node1"), hit("y", host="node1.a.example"), hit("z", host="node1.b.example"))
+    assert len({fact.place.host for fact in complete(facts, survey(facts, ()))}) == 3
