@@ -131,7 +131,7 @@ _ALL = (
     _kind(
         "hang-report",
         "a process says that it waits in vain, or that it lost a peer; `what` is collectives, barrier, compute, watchdog "
-        "(it gave up waiting), retry (it goes on waiting), store, bootstrap or lost; `peer` is an address, where said",
+        "(it gave up waiting), retry (it goes on waiting), store, store-gone, bootstrap or lost; `peer` is an address, where said",
         _TEXT,
         what="str",
         peer="str",
