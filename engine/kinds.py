@@ -131,7 +131,7 @@ _ALL = (
     _kind(
         "hang-report",
         "a process says that it waits in vain, or that it lost a peer; `what` is collectives, barrier, compute, watchdog "
-        "(it gave up waiting), retry (it goes on waiting), store, store-gone, bootstrap or lost; `peer` is an address, where said",
+        "(it gave up waiting), retry (it goes on waiting), store, store-gone, bootstrap or lost; `peer`: an address",
         _TEXT,
         what="str",
         peer="str",
@@ -377,6 +377,7 @@ _ALL = (
         restarts="int",
         cancelled_by="str",
     ),
+    _kind("log-loss", "a log says that it lost records here, so that their absence proves nothing", _TEXT),
     _kind(
         "silence",
         "a source stopped before its peers, or showed nothing for long: the seconds, on one clock",
