@@ -236,6 +236,8 @@ def _ecc(devices: Sequence[DeviceEcc], _: Capacity) -> Iterator[Reading]:
 
 def _host_memory(memory: MemoryInfo, _: Capacity) -> Iterator[Reading]:
     yield from _level("host_memory_used_bytes", memory.memory_used_bytes, memory.memory_total_bytes)
+    if memory.memory_used_bytes is not None and memory.memory_total_bytes:
+        yield from _level("host_memory_used_percent", 100 * memory.memory_used_bytes / memory.memory_total_bytes, 100)
     if memory.swap_total_bytes:
         yield from _level("swap_used_bytes", memory.swap_used_bytes, memory.swap_total_bytes)
 

@@ -174,6 +174,7 @@ def test_memory_is_compared_with_what_there_is() -> None:
     data = stream(report(memory=92, device_memory={0: 300, 1: 650, 2: 10}))
     host = named(data, "host_memory_used_bytes")
     assert (host.data["last"], host.data["limit"]) == (92.0, 100.0)
+    assert named(data, "host_memory_used_percent").data["last"] == 92.0
     device = named(data, "device_memory_used_bytes", device=0)
     assert (device.data["last"], device.data["limit"]) == (950.0, 1000.0)
     assert named(data, "runtime_device_memory_bytes", pid=4711).data["limit"] == 16_000.0
