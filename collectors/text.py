@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import Block, blocks
@@ -25,8 +24,6 @@ REACH_BACK = 12
 REACH_ASIDE = 8 * 1024
 #: A time stamp is read from a line every so many bytes.
 SAMPLE = 64 * 1024
-#: A silence longer than this is kept as a gap in the coverage.
-GAP_NS = 60 * 1_000_000_000
 #: A message that ends so goes on in the lines below it.
 _UNFINISHED = re.compile(r"(?:[:=(,\\]|\bmodel|\bfor model)\s*$|^\S+:\S+\s*$")
 
@@ -69,6 +66,8 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
         scan.inp.records += block.data.count(b"\n", block.start, block.end)
         _sample(scan, block)
         for fact, pattern in _facts(scan, block):
+            if fact.kind == "log-loss" and fact.instant:
+                scan.inp.gaps.append(Gap(fact.instant, fact.instant))
             yield from storm.offer(fact, pattern)
         yield from _progress(scan, last=block.last)
     yield from storm.flush()
@@ -310,12 +309,10 @@ def _weigh_channels(scan: _Scan, block: Block) -> None:
 
 
 def _set_coverage(scan: _Scan) -> None:
-    """First, last and gaps, on the clock that most samples have."""
+    """First and last time, on the clock that most samples have."""
     if not scan.times:
         return
     clocks = [time.clock for time in scan.times]
     clock = max(Clock, key=clocks.count)
     times = sorted(time for time in scan.times if time.clock is clock)
     scan.inp.first, scan.inp.last = times[0], times[-1]
-    if scan.inp.kind != "kernel":  # a kernel that says nothing has nothing to say; its buffer covers the silence
-        scan.inp.gaps.extend(Gap(a, b) for a, b in pairwise(times) if b.ns - a.ns > GAP_NS)

@@ -11,7 +11,7 @@ import typer
 from neuron_doctor.__about__ import VERSION
 from neuron_doctor.commands import diagnose, facts, rulebook
 from neuron_doctor.commands.completion import COMPLETE, completion, enable_completion
-from neuron_doctor.exits import Exit
+from neuron_doctor.exits import Exit, Nagios
 
 EXAMPLES = """\b
 Examples:
@@ -67,7 +67,7 @@ def main() -> None:
         print(f"neuron-doctor: internal error: {type(error).__name__}: {error}", file=sys.stderr)
         if os.environ.get("NEURON_DOCTOR_DEBUG"):
             traceback.print_exc()
-        sys.exit(Exit.INTERNAL)
+        sys.exit(Nagios.UNKNOWN if "--nagios" in sys.argv else Exit.INTERNAL)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from neuron_doctor.engine.conditions import queries
-from neuron_doctor.engine.errors import RuleError
+from neuron_doctor.engine.errors import Location, RuleError
 from neuron_doctor.engine.matcher import required_literal
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Rule, Rulebook
@@ -23,13 +23,12 @@ _COSTLY = (
 
 
 def lint(rulebook: Rulebook) -> Iterator[RuleError]:
-    """Problems of rules that load, in the order of the rules."""
-    used = {query.name for rule in rulebook.rules for query in queries(rule.when)}
-    by_id = {pattern.id: pattern for pattern in rulebook.patterns.patterns}
+    """Problems of rules and patterns that load."""
+    used = {query.name for rule in rulebook.rules for query in (*queries(rule.when), *rule.ends)}
     for rule in rulebook.rules:
         yield from _rule(rule)
-        for name in rule.patterns:
-            yield from _pattern(rule, by_id[name], used)
+    for pattern in rulebook.patterns.patterns:
+        yield from _pattern(pattern, rulebook.pattern_locations[pattern.id], used)
 
 
 def _rule(rule: Rule) -> Iterator[RuleError]:
@@ -45,16 +44,16 @@ def _rule(rule: Rule) -> Iterator[RuleError]:
             yield RuleError(where, f"rule {rule.id!r} explains its own cause at the same place")
 
 
-def _pattern(rule: Rule, pattern: Pattern, used: set[str]) -> Iterator[RuleError]:
-    where = rule.location
+def _pattern(pattern: Pattern, where: Location, used: set[str]) -> Iterator[RuleError]:
     if pattern.emits == "hit" and pattern.id not in used:
         yield RuleError(where, f"no rule asks for pattern {pattern.id!r}")
     for costly, what in _COSTLY:
-        if costly.search(pattern.regex) and not pattern.anchor:
+        if costly.search(pattern.search):
             yield RuleError(where, f"pattern {pattern.id!r} has {what}: matching would not be linear")
-    if len(required_literal(pattern.search)) < MIN_LITERAL and not _alternatives_have_literals(pattern.search):
+    if len(required_literal(pattern.search)) < MIN_LITERAL and not _has_words(pattern.search):
         yield RuleError(where, f"pattern {pattern.id!r} contains no literal of {MIN_LITERAL} characters")
 
 
-def _alternatives_have_literals(regex: str) -> bool:
-    return "|" in regex and bool(re.search(r"[A-Za-z_ ]{4,}", regex))
+def _has_words(regex: str) -> bool:
+    """Whether alternatives, or words of any case, stand in for a literal."""
+    return ("|" in regex or "(?i" in regex) and bool(re.search(r"[A-Za-z_ ]{4,}", regex))

@@ -138,7 +138,8 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A silence inside a source's coverage, from `start` to `end` (same clock)."""
+    """Where a source lost records, from `start` to `end` (same clock). Silence alone is no gap: a log that goes on later
+    covers it."""
 
     start: Instant
     end: Instant

@@ -94,6 +94,7 @@ class Rulebook:
     patterns: PatternSet
     causes: Mapping[str, Cause]
     sha256: str
+    pattern_locations: Mapping[str, Location] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -128,7 +129,8 @@ def load_rulebook(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> Rul
         replace(p, counted=p.id in counted) for p, _ in sorted(loader.patterns.values(), key=lambda x: x[0].id)
     )
     digest = hashlib.sha256(b"\0".join(sorted(loader.digest))).hexdigest()
-    return Rulebook(tuple(ordered), PatternSet(patterns), MappingProxyType(loader.causes), digest)
+    places = {name: where for name, (_, where) in loader.patterns.items()}
+    return Rulebook(tuple(ordered), PatternSet(patterns), MappingProxyType(loader.causes), digest, places)
 
 
 def _documents(pack: Path, loader: _Loader) -> Iterable[Document]:

@@ -13,7 +13,7 @@ import typer
 from neuron_doctor.__about__ import VERSION
 from neuron_doctor.commands.inputs import Assumed, Label, NoBuiltin, Paths, Rules, request_from, stop_on_usage_errors
 from neuron_doctor.engine.verdict import Diagnosis, Severity
-from neuron_doctor.exits import exit_status
+from neuron_doctor.exits import Exit, Nagios, exit_status
 from neuron_doctor.shown import parse_filter
 
 FORMATS = ("text", "json", "md")
@@ -60,8 +60,10 @@ def diagnose(
     """
     from neuron_doctor.pipeline import diagnose_paths, rulebook_for  # noqa: PLC0415 - loaded when it runs, so that --help is quick
 
-    with stop_on_usage_errors():
+    with stop_on_usage_errors(Nagios.UNKNOWN if nagios else Exit.USAGE):
         targets = [_target(text, output) for text in formats]
+        if len({str(file) for _, file in targets}) < len(targets):
+            raise typer.BadParameter("several formats need a file each: --format json=FILE")
         shown = parse_filter(ranks, since, until)
         request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules)
         found = diagnose_paths(request, rulebook_for(request), sys.stdin.buffer)

@@ -51,15 +51,20 @@ def _label(text: str) -> tuple[str, str]:
 
 
 @contextmanager
-def stop_on_usage_errors() -> Iterator[None]:
-    """A missing path or a wrong rule ends the program with status 2, told on standard error."""
+def stop_on_usage_errors(status: int = Exit.USAGE) -> Iterator[None]:
+    """A wrong option, a missing path or a wrong rule ends the program with this status, told on standard error."""
     try:
         yield
+    except typer.BadParameter as error:
+        if status == Exit.USAGE:
+            raise
+        print(f"neuron-doctor: {error}", file=sys.stderr)
+        raise typer.Exit(status) from error
     except MissingPath as error:
         print(f"neuron-doctor: no such file or directory: {error}", file=sys.stderr)
-        raise typer.Exit(Exit.USAGE) from error
+        raise typer.Exit(status) from error
     except RulebookError as error:
         for one in error.errors:
             print(one, file=sys.stderr)
         print(f"neuron-doctor: {len(error.errors)} errors in the rules", file=sys.stderr)
-        raise typer.Exit(Exit.USAGE) from error
+        raise typer.Exit(status) from error

@@ -30,6 +30,7 @@ PATTERNS = PatternSet(
         Pattern("secret", r"export (?P<name>\w+)=(?P<value>\S+)", emits="env"),
         Pattern("code", r"status (?P<code>\d+)", emits="status"),
         Pattern("table", TABLE, anchor=r"exit: -?\d", fields={"exitcode": "int"}),
+        Pattern("loss", r"\d+ callbacks suppressed", emits="log-loss"),
         Pattern("number", r"reads as (?P<count>\w+)", fields={"count": "int"}),
     )
 )
@@ -120,13 +121,14 @@ def test_of_progress_only_the_last_of_a_stretch_is_kept() -> None:
     assert CELL > 20_000
 
 
-def test_coverage_is_the_first_and_the_last_time_with_its_gaps() -> None:
+def test_coverage_is_the_first_and_the_last_time_and_where_records_were_lost() -> None:
     lines = [f"2026-05-01T12:{minute:02}:00Z line {'x' * 3000}\n" for minute in (*range(20), *range(50, 59))]
+    lines[10] = "2026-05-01T12:10:00Z host kernel: net_ratelimit: 5 callbacks suppressed\n"
     _, inp = collect("".join(lines))
     assert inp.first is not None
     assert inp.last is not None
     assert (inp.last.ns - inp.first.ns) // 10**9 == 58 * 60
-    assert any((gap.end.ns - gap.start.ns) // 10**9 >= 30 * 60 for gap in inp.gaps)
+    assert [(gap.start.ns - inp.first.ns) // 10**9 for gap in inp.gaps] == [600]
     assert inp.records == 29
 
 

@@ -97,6 +97,15 @@ def test_usage_errors_exit_with_2_and_print_no_report(args: tuple[str, ...]) -> 
     assert done.stderr
 
 
+def test_a_nagios_check_that_cannot_run_is_unknown_not_critical() -> None:
+    assert run("diagnose", "/nowhere/at/all", "--nagios").returncode == 3
+    assert run("diagnose", "/", "--format", "xml", "--nagios").returncode == 3
+
+
+def test_two_reports_do_not_go_into_one_file(tmp_path: Path) -> None:
+    assert run("diagnose", tmp_path, "-f", "text", "-f", "json", "-o", tmp_path / "x").returncode == 2
+
+
 def test_a_wrong_rule_exits_with_2_and_names_its_line(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("id: mine\ntitel: x\n")
     done = run("diagnose", DEMO, "--rules", tmp_path)

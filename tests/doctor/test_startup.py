@@ -7,7 +7,18 @@ import sys
 
 import pytest
 
-HEAVY = ("hyperscan", "lark", "yaml", "msgspec", "jsonschema", "networkx", "jinja2", "pydantic", "rich", "importlib.metadata")
+HEAVY = (
+    "hyperscan",
+    "lark",
+    "yaml",
+    "msgspec",
+    "jsonschema",
+    "networkx",
+    "jinja2",
+    "pydantic",
+    "rich",
+    "importlib.metadata",
+)
 
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"], ["diagnose", "--help"]])
