@@ -47,7 +47,8 @@ _EVIDENCE_AFTER = re.compile(rf"[-_.]{_EVIDENCE}$", re.IGNORECASE)
 
 _NOUN = r"(?:node|host|compute|server|machine|vm|instance|algo|head|master|cn)"
 _NUMBER = r"(?:\d{1,5}|[-_](?:\d{1,5}|[a-z]))"
-_NUMBERED = rf"(?:[a-z][a-z\d]{{0,30}}-){{0,3}}(?:{_NOUN}{_NUMBER}|(?:trn|inf)\d[a-z]{{0,2}}(?:-[a-z]{{1,12}}){{0,2}}-\d{{1,5}})(?:-\d{{1,5}}){{0,4}}"
+_INSTANCE_TYPE = r"(?:trn|inf)\d[a-z]{0,2}(?:-[a-z]{1,12}){0,2}-\d{1,5}"
+_NUMBERED = rf"(?:[a-z][a-z\d]{{0,30}}-){{0,3}}(?:{_NOUN}{_NUMBER}|{_INSTANCE_TYPE})(?:-\d{{1,5}}){{0,4}}"
 _LABELS = r"(?:\.[a-z\d-]{1,63}){0,6}"
 _HOST = (
     rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}"

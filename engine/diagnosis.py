@@ -64,17 +64,26 @@ def _completed_sources(sources: Iterable[Source], facts: Iterable[Fact], topolog
 def deduplicated(facts: Iterable[Fact]) -> list[Fact]:
     """One fact for each record, however often it was captured: records with an inner time and a process are the same
     where these and the text agree; others where they stand at the same offset of the same source."""
-    best: dict[tuple[object, ...], Fact] = {}
+    kept: dict[tuple[object, ...], list[Fact]] = defaultdict(list)
     for fact in sorted(facts, key=canonical):
-        key = _identity(fact)
-        known = best.get(key)
-        if known is None:
-            best[key] = fact
-        elif len(fact.place.known()) > len(known.place.known()):
-            best[key] = replace(fact, place=fact.place.over(known.place))
+        alike = kept[_identity(fact)]
+        number = next((n for n, known in enumerate(alike) if _may_be_one(known, fact)), None)
+        if number is None:
+            alike.append(fact)
         else:
-            best[key] = replace(known, place=known.place.over(fact.place))
-    return list(best.values())
+            alike[number] = _merged(alike[number], fact)
+    return [fact for alike in kept.values() for fact in alike]
+
+
+def _may_be_one(a: Fact, b: Fact) -> bool:
+    """Containers on two hosts have the same process ids and may log the same in the same microsecond."""
+    return a.place.host is None or b.place.host is None or a.place.host == b.place.host
+
+
+def _merged(a: Fact, b: Fact) -> Fact:
+    """One record captured twice: the capture that knows more of its place is shown."""
+    more, less = (b, a) if len(b.place.known()) > len(a.place.known()) else (a, b)
+    return replace(more, place=more.place.over(less.place))
 
 
 def _identity(fact: Fact) -> tuple[object, ...]:

@@ -14,7 +14,7 @@ from neuron_doctor.engine.rulebook import Explains
 from neuron_doctor.engine.verdict import EdgeType
 
 #: Relations for which any cause of the job will do: one is chosen for each effect, not all.
-_WIDE = frozenset({"job", "waiters", "culprits"})
+_WIDE = frozenset({"job"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,4 @@ RELATIONS: Mapping[str, Callable[[Located, Located], bool | None]] = {
     "same-host": _host,
     "same-group": _group,
     "job": _job,
-    "waiters": _job,
-    "culprits": _rank,
 }

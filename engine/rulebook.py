@@ -126,7 +126,8 @@ def load_rulebook(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> Rul
         raise RulebookError(loader.errors)
     counted = {query.name for rule in ordered for query in cond.counts(rule.when)}
     patterns = tuple(
-        replace(p, counted=p.id in counted) for p, _ in sorted(loader.patterns.values(), key=lambda x: x[0].id)
+        replace(p, counted=p.id in counted or p.emits in counted)
+        for p, _ in sorted(loader.patterns.values(), key=lambda x: x[0].id)
     )
     digest = hashlib.sha256(b"\0".join(sorted(loader.digest))).hexdigest()
     places = {name: where for name, (_, where) in loader.patterns.items()}

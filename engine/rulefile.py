@@ -21,9 +21,7 @@ Query = Annotated[
 ]
 
 Scope = Literal["record", "core", "device", "process", "rank", "host", "job"]
-Relation = Literal[
-    "same-core", "same-device", "same-process", "same-rank", "same-host", "same-group", "job", "waiters", "culprits"
-]
+Relation = Literal["same-core", "same-device", "same-process", "same-rank", "same-host", "same-group", "job"]
 Trust = Literal["S", "D", "DH", "SRC", "RN", "I", "F", "RE", "INF"]
 
 
