@@ -286,6 +286,14 @@ def _assembled(
     )
 
 
+def _toll(roots: Sequence[Finding], findings: Sequence[Finding]) -> str:
+    """How many ranks beside those at fault a single root took down; empty for none or several roots."""
+    explained = set(roots[0].explains)
+    ranks = {rank for finding in findings if finding.id in explained for rank in finding.place.ranks}
+    others = len(ranks - set(roots[0].place.ranks))
+    return f" took down {others} other rank{'s' if others > 1 else ''}" if others and len(roots) == 1 else ""
+
+
 def not_collected(diagnosis: Diagnosis, topology: Topology) -> tuple[str, ...]:
     """What would have told more about a failure: the kernel logs of known hosts, the logs of known ranks."""
     if diagnosis.verdict.status in (Status.HEALTHY, Status.BENIGN, Status.NOT_EVALUABLE):
@@ -315,7 +323,9 @@ def _verdict(findings: Sequence[Finding], *, usable: bool) -> Verdict:
     roots = [finding for finding in findings if finding.role is Role.ROOT]
     if roots:
         more = f", and {len(roots) - 1} more" if len(roots) > 1 else ""
-        return Verdict(Status.ROOT_CAUSE, f"{roots[0].title}{where(roots[0])}{more}", complete=True)
+        return Verdict(
+            Status.ROOT_CAUSE, f"{roots[0].title}{where(roots[0])}{_toll(roots, findings)}{more}", complete=True
+        )
     victims = [finding for finding in findings if finding.role is Role.CASCADE]
     unknown = next((finding for finding in victims if finding.cause == "unknown-failure"), None)
     if unknown:

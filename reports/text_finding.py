@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from neuron_doctor.engine.verdict import Action, ActionKind, Diagnosis, Finding, Role, Severity
@@ -22,6 +23,8 @@ from neuron_doctor.reports.wording import (
 #: A quotation has so many lines; with `--verbose` so many, which is all of the 2,000 characters that evidence keeps.
 _QUOTED, _QUOTED_VERBOSE = 4, 60
 _GROUPS = 5
+_GIST = 300
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])")
 
 
 def root_cause(diagnosis: Diagnosis, root: Finding, width: int, *, verbose: bool) -> list[Line]:
@@ -30,12 +33,23 @@ def root_cause(diagnosis: Diagnosis, root: Finding, width: int, *, verbose: bool
     return [
         *_head("what", root, width),
         *labelled("do", ", then ".join(ACTION[action.action] for action in root.actions), width),
-        *labelled("meaning", root.explanation, width),
+        *labelled("meaning", root.explanation if verbose else gist(root.explanation), width),
         *_evidence(root, [group for group in effects if group.role is Role.CONFIRMATION], width, verbose=verbose),
         *_actions(root.actions, width),
         *_effects([group for group in effects if group.role is not Role.CONFIRMATION], width, verbose=verbose),
         *_alternatives(root, width),
     ]
+
+
+def gist(explanation: str) -> str:
+    """The first sentences, at most `_GIST` characters of them: the first screen has to hold the evidence as well."""
+    sentences = _SENTENCE_END.split(explanation)
+    told = sentences[0]
+    for sentence in sentences[1:]:
+        if len(told) + len(sentence) > _GIST:
+            return told
+        told = f"{told} {sentence}"
+    return told
 
 
 def _head(label: str, finding: Finding, width: int) -> list[Line]:
