@@ -30,6 +30,7 @@ PATTERNS = PatternSet(
         Pattern("secret", r"export (?P<name>\w+)=(?P<value>\S+)", emits="env"),
         Pattern("code", r"status (?P<code>\d+)", emits="status"),
         Pattern("table", TABLE, anchor=r"exit: -?\d", fields={"exitcode": "int"}),
+        Pattern("raised", r"\n[ ]+[^\n]*\n(?P<what>\w+Error): ", anchor=r"^\w+Error: "),
         Pattern("loss", r"\d+ callbacks suppressed", emits="log-loss"),
         Pattern("number", r"reads as (?P<count>\w+)", fields={"count": "int"}),
     )
@@ -215,3 +216,11 @@ def test_a_long_random_input_is_the_same_for_both_engines() -> None:
     words = ["something", "bad", "step", "done", "status", "5", "counted", "thing", "host:", "a\n", "exit:", "-9", "\n"]
     text = " ".join(rng.choice(words) for _ in range(60_000))
     assert collect(text)[0] == collect(text, pure=True)[0]
+
+
+@pytest.mark.parametrize("pure", [False, True])
+def test_an_anchor_with_a_caret_means_the_start_of_the_message_behind_its_prefixes(pure: bool) -> None:
+    facts, _ = collect(
+        "[rank3]: go\n[rank3]:     raise it\n[rank3]: KeyError: 'x'\n    raise ValueError: no\n", pure=pure
+    )
+    assert [(fact.data["what"], fact.place.rank, fact.span.line) for fact in facts] == [("KeyError", 3, 2)]
