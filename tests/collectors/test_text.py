@@ -223,4 +223,4 @@ def test_an_anchor_with_a_caret_means_the_start_of_the_message_behind_its_prefix
     facts, _ = collect(
         "[rank3]: go\n[rank3]:     raise it\n[rank3]: KeyError: 'x'\n    raise ValueError: no\n", pure=pure
     )
-    assert [(fact.data["what"], fact.place.rank, fact.span.line) for fact in facts] == [("KeyError", 3, 2)]
+    assert [(fact.data["what"], fact.place.rank, fact.span.line) for fact in facts] == [("KeyError", 3, 3)]
