@@ -49,6 +49,7 @@ lint-types: $(TYPES)/installed
 
 docs: $(VENV)/runs
 	$(BIN)/neuron-doctor rules docs
+	$(BIN)/neuron-doctor rules schema > rules/rule.schema.json
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

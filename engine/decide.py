@@ -60,11 +60,25 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
         return _FIXED.get(match.rule.role) or past or Role.CASCADE
 
     roles = [role(match) for match in kept]
-    active = [number for number, role in enumerate(roles) if role in (Role.CASCADE, Role.TEARDOWN)]
+    active = [number for number, match in enumerate(kept) if _takes_part(match, roles[number])]
     links = [_renumbered(link, active) for link in relate([kept[number] for number in active])]
     graph = Graph(kept, roles, links)
+    _excuse_what_is_benign(graph)
     _choose_roots(graph)
     return graph
+
+
+def _takes_part(match: Match, role: Role) -> bool:
+    """Whether a match can be an effect, or the benign cause of one."""
+    return role in (Role.CASCADE, Role.TEARDOWN) or (role is Role.BENIGN and bool(match.rule.explains))
+
+
+def _excuse_what_is_benign(graph: Graph) -> None:
+    """A victim of nothing but benign causes is benign itself."""
+    for number, ends in graph.roots_of().items():
+        victim = graph.roles[number] is Role.CASCADE and graph.matches[number].rule.role == "victim"
+        if victim and all(graph.roles[end] is Role.BENIGN for end in ends):
+            graph.roles[number] = Role.BENIGN
 
 
 def _renumbered(link: Link, numbers: Sequence[int]) -> Link:

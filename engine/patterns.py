@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Literal
 
 from neuron_doctor.engine.expressions import PLACE_FIELDS
@@ -15,6 +16,10 @@ from neuron_doctor.engine.kinds import KINDS, FieldType
 Channel = Literal["any", "log", "kernel"]
 
 _PLACE_NAMES = {f.name for f in fields(Place)}
+
+
+#: `re` itself remembers 512 expressions, which a large catalogue exceeds.
+compiled = cache(re.compile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +47,8 @@ class Pattern:
         return self.anchor or self.regex
 
     def compiled(self) -> re.Pattern[str]:
-        """The regex that gives a match its meaning (cached by `re`)."""
-        return re.compile(self.regex)
+        """The regex that gives a match its meaning."""
+        return compiled(self.regex)
 
 
 @dataclass(frozen=True, slots=True)

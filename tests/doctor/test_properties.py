@@ -6,6 +6,7 @@ import io
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.streams import digest
 from neuron_doctor.engine.diagnosis import diagnose
+from neuron_doctor.engine.facts import Clock, Collection, Instant
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.pipeline import Engine, collect_inputs, rulebook_for
@@ -112,6 +114,26 @@ def test_lines_that_gave_no_fact_can_go(incident: Path) -> None:
         path: _without(content, used.get(path, set())) if path in texts else content for path, content in files.items()
     }
     assert verdict(diagnosed(thinned)) == verdict(diagnosed(files))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("incident", INCIDENTS, ids=lambda path: path.name)
+def test_clocks_that_go_wrong_by_minutes_change_nothing(incident: Path) -> None:
+    collection = collect_inputs(inputs(files_of(incident), sorted), engine())
+    names = sorted({fact.place.host or "" for fact in collection.facts})
+    offsets = {name: (number * 7 + 3) * 60 * 10**9 for number, name in enumerate(names)}
+
+    def shifted(instant: Instant | None, host: str | None) -> Instant | None:
+        if instant is None or instant.clock not in (Clock.UTC, Clock.HOST_LOCAL):
+            return instant
+        return replace(instant, ns=instant.ns + offsets.get(host or "", 0))
+
+    facts = [replace(fact, instant=shifted(fact.instant, fact.place.host)) for fact in collection.facts]
+    sources = [
+        replace(s, first=shifted(s.first, s.place.host), last=shifted(s.last, s.place.host)) for s in collection.sources
+    ]
+    wrong = diagnose(rulebook(), Collection(tuple(sources), tuple(facts)))
+    assert verdict(wrong) == verdict(diagnose(rulebook(), collection))
 
 
 def _without(content: bytes, used: set[int]) -> bytes:

@@ -169,3 +169,15 @@ def test_edges_between_findings_make_no_circle_and_no_root_has_a_cause(
             if node not in seen:
                 seen.add(node)
                 stack.extend(causes.get(node, ()))
+
+
+def test_a_victim_of_a_benign_cause_is_benign(tmp_path: Path) -> None:
+    more = "explains: [{causes: [stuck], relation: job, within: 1h}]"
+    rulebook = pack(
+        tmp_path,
+        rule("compiles", "record: compiling", cause="noise", patterns=("compiling",), more=more),
+        rule("waits", "record: waiting", cause="stuck", patterns=("waiting",)),
+    )
+    found = run(rulebook, hit("compiling", rank=0), hit("waiting", rank=1, offset=1))
+    assert roles(found) == {"compiles": Role.BENIGN, "waits": Role.BENIGN}
+    assert found.verdict.status is Status.BENIGN
