@@ -32,6 +32,8 @@ from neuron_doctor.engine.verdict import (
 )
 
 MAX_EVIDENCE = 16
+#: An action names so many ranks at most.
+RANKS_NAMED = 8
 #: Causes that lie with one host or device: roots of them on two hosts are two.
 _LOCAL = frozenset({"hardware", "host", "network"})
 
@@ -227,6 +229,9 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 def _action(doc: ActionDoc, match: Match) -> Action:
     values = {**_captures(match.facts), **{k: str(v) for k, v in match.place.known().items()}}
+    if match.place.ranks:
+        more = len(match.place.ranks) > RANKS_NAMED
+        values["rank"] = ",".join(map(str, match.place.ranks[:RANKS_NAMED])) + (",..." if more else "")
     if match.hosts and "host" not in values:
         values["host"] = ",".join(match.hosts)
 
