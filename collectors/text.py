@@ -14,7 +14,7 @@ from neuron_doctor.collectors.prefixes import Channel, Line, Record, peel
 from neuron_doctor.collectors.storms import Steps, Storm
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Gap, Instant, Place, Span, Value, span_of
 from neuron_doctor.engine.matcher import Matcher
-from neuron_doctor.engine.patterns import BadCapture, Pattern, PatternSet, read_captures
+from neuron_doctor.engine.patterns import Pattern, PatternSet, read_captures
 
 #: A pattern with an anchor sees so many lines before and after the anchor's line.
 LINES_BEFORE, LINES_AFTER = 16, 8
@@ -209,7 +209,7 @@ def _fact(scan: _Scan, block: Block, where: tuple[int, bytes], pattern: Pattern,
     try:
         data, place = read_captures(pattern, found.groups)
         data = _completed(pattern.emits, data)
-    except (BadCapture, ValueError, KeyError):
+    except (ValueError, KeyError):
         scan.inp.problem(
             f"a record matches {pattern.id} with a value that does not read as its type", block.line_number(begin)
         )

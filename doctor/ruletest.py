@@ -52,9 +52,9 @@ def inputs_of(files: Mapping[str, str]) -> Iterator[Input]:
     """Inputs made of texts by path."""
     for path, text in sorted(files.items()):
         raw = text.encode()
-        stream = io.BufferedReader(io.BytesIO(raw), 2 * HEAD)
+        stream: io.BufferedReader = io.BufferedReader(io.BytesIO(raw), 2 * HEAD)
         name = path.rpartition("/")[2]
-        yield Input(path, name, stream, len(raw), place_of_path(path), source_id=path)  # type: ignore[arg-type]
+        yield Input(path, name, stream, len(raw), place_of_path(path), source_id=path)
 
 
 def _as_expected(finding: Finding, example: ExampleDoc) -> bool:

@@ -40,9 +40,10 @@ class Filter:
     def _passes(self, finding: Finding) -> bool:
         if self.ranks is not None and finding.place.ranks and not self.ranks & set(finding.place.ranks):
             return False
-        late = self.since_ns is not None and _wall(finding.last) is not None and _wall(finding.last) < self.since_ns  # type: ignore[operator]
-        early = self.until_ns is not None and _wall(finding.first) is not None and _wall(finding.first) > self.until_ns  # type: ignore[operator]
-        return not late and not early
+        first, last = _wall(finding.first), _wall(finding.last)
+        over = self.since_ns is not None and last is not None and last < self.since_ns
+        to_come = self.until_ns is not None and first is not None and first > self.until_ns
+        return not over and not to_come
 
 
 def _wall(instant: Instant | None) -> int | None:

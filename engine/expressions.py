@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from lark import Lark, Token, Transformer, Tree
+from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ PLACE_FIELDS: Mapping[str, FieldType] = {
     "ranks": "list",
 }
 
-_COMPARE: Mapping[str, Callable[[object, object], bool]] = {
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
-    "<": operator.lt,  # type: ignore[dict-item]
-    "<=": operator.le,  # type: ignore[dict-item]
-    ">": operator.gt,  # type: ignore[dict-item]
-    ">=": operator.ge,  # type: ignore[dict-item]
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 
@@ -82,8 +82,12 @@ class RecordQuery:
     text: str
 
 
-class _Builder(Transformer[Token, object]):
-    """Turns lark's tree into the dataclasses above."""
+class _Builder(Transformer[Token, tuple[str, Expression | None]]):
+    """Turns lark's tree into the name of a record and the dataclasses above."""
+
+    def start(self, items: list[Any]) -> tuple[str, Expression | None]:
+        name, *where = items
+        return str(name), where[0] if where else None
 
     def number(self, items: list[Token]) -> float | int:
         return float(items[0]) if "." in items[0] else int(items[0])
@@ -135,9 +139,8 @@ def parse_query(text: str) -> RecordQuery:
     except UnexpectedInput as error:
         at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
         raise BadExpression(f"cannot read {text!r}", len(text) + 1 if at_end else max(error.column, 1)) from error
-    built: Tree[object] = _Builder().transform(tree)  # type: ignore[assignment]
-    name, *where = built.children
-    return RecordQuery(str(name), where[0] if where else None, text)  # type: ignore[arg-type]
+    name, where = _Builder().transform(tree)
+    return RecordQuery(name, where, text)
 
 
 def _tests(expression: Expression | None) -> Iterator[Test]:
@@ -204,9 +207,9 @@ def _test_holds(test: Test, value: Value) -> bool | None:
     if value is None:
         return None
     if test.op == "in":
-        return value in test.value  # type: ignore[operator]
+        return isinstance(test.value, tuple) and value in test.value
     if test.op == "contains":
-        return test.value in value  # type: ignore[operator]
+        return isinstance(value, str | tuple) and str(test.value) in value
     if test.op == "starts":
         return str(value).startswith(str(test.value))
     return _COMPARE[test.op](value, test.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from operator import attrgetter
 
@@ -170,4 +170,4 @@ class Collection:
     """All that was collected: the sources, and the facts in canonical order."""
 
     sources: tuple[Source, ...] = ()
-    facts: tuple[Fact, ...] = field(default=())
+    facts: tuple[Fact, ...] = ()

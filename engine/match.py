@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
+from typing import Any
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.evaluate import Scene, evaluate
@@ -174,7 +175,7 @@ _FINER: Mapping[str, frozenset[str]] = {
 
 def _place(rule: Rule, facts: Sequence[Fact], proof: Proof) -> Place:
     """What all the facts agree on; their ranks together; for a quantifier over ranks or hosts, those it singles out."""
-    agreed: dict[str, object] = {}
+    agreed: dict[str, Any] = {}
     for field in fields(Place):
         values = {value for fact in facts if (value := getattr(fact.place, field.name)) is not None}
         if len(values) == 1 and field.name not in ("rank", "ranks", *_FINER.get(rule.at, ())):
@@ -184,7 +185,7 @@ def _place(rule: Rule, facts: Sequence[Fact], proof: Proof) -> Place:
     if singled:
         agreed = {name: value for name, value in agreed.items() if name in ("job", "attempt")}
         ranks = set(singled)
-    return Place(**agreed, ranks=tuple(sorted(ranks)))  # type: ignore[arg-type]
+    return Place(**agreed, ranks=tuple(sorted(ranks)))
 
 
 def _subjects(proof: Proof) -> tuple[str | int, ...]:

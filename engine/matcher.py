@@ -163,5 +163,5 @@ def loosened(regex: str) -> str:
     regex = _GAP.sub(".*", regex)
     for tail, replacement in _TAIL:
         if tail.search(regex) and "|" not in list(_split_atoms(regex)):
-            regex = tail.sub(lambda m, make=replacement: make(m), regex)  # type: ignore[misc]
+            regex = tail.sub(replacement, regex)
     return regex

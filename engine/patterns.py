@@ -5,18 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.facts import Place, Value
 from neuron_doctor.engine.kinds import KINDS, FieldType
 
 Channel = Literal["any", "log", "kernel"]
-
-_PLACE_NAMES = {f.name for f in fields(Place)}
-
 
 #: `re` itself remembers 512 expressions, which a large catalogue exceeds.
 compiled = cache(re.compile)
@@ -63,10 +60,6 @@ class PatternSet:
         return hashlib.sha256(repr(self.patterns).encode()).hexdigest()
 
 
-class BadCapture(ValueError):
-    """A capture that does not read as its declared type."""
-
-
 def capture_type(pattern: Pattern, name: str) -> FieldType:
     """The type of a capture: declared, or that of the kind's or the place's field of this name, or str."""
     of_kind = KINDS[pattern.emits].fields if pattern.emits in KINDS else {}
@@ -74,14 +67,14 @@ def capture_type(pattern: Pattern, name: str) -> FieldType:
 
 
 def read_captures(pattern: Pattern, groups: Mapping[str, str | None]) -> tuple[dict[str, Value], Place]:
-    """Typed data and place of a match. A group that took no part is left out."""
+    """Typed data and place of a match. A group that took no part is left out. Raises ValueError for a number that is none."""
     data: dict[str, Value] = dict(pattern.values)
-    place: dict[str, Value] = {}
+    place: dict[str, Any] = {}
     for name, text in groups.items():
         if text is None:
             continue
-        (place if name in _PLACE_NAMES else data)[name] = _typed(text, capture_type(pattern, name))
-    return data, Place(**place)  # type: ignore[arg-type]
+        (place if name in PLACE_FIELDS else data)[name] = _typed(text, capture_type(pattern, name))
+    return data, Place(**place)
 
 
 def _typed(text: str, kind: FieldType) -> Value:

@@ -93,15 +93,6 @@ def _link(matches: Sequence[Match], effect: int, cause: int, explains: Explains)
     return Link(effect, cause, explains.edge, f"{explains.relation}: {what}", sure=related is True)
 
 
-def span_of_match(match: Match) -> tuple[Moment | None, Moment | None]:
-    """The first and last moment of a match; None where its facts have no time or stand on clocks that do not compare."""
-    moments = [moment for fact in match.facts if (moment := moment_of(fact))]
-    if not moments or len({(m.host, m.instant.clock) for m in moments}) > 1:
-        return None, None
-    ordered = sorted(moments, key=lambda m: m.instant.ns)
-    return ordered[0], ordered[-1]
-
-
 def _in_time(effect: Match, cause: Match, explains: Explains) -> bool | None:
     """Whether the cause began within the lag that its rule allows before the effect; None where clocks do not say."""
     gaps = [

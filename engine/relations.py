@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from neuron_doctor.engine.expressions import kleene
 from neuron_doctor.engine.facts import Place, ranks_of
 
 
@@ -18,13 +19,6 @@ class Located(Protocol):
     @property
     def hosts(self) -> tuple[str, ...]:
         """Every host that it stands on."""
-
-
-def _both(values: Iterable[bool | None]) -> bool | None:
-    found = list(values)
-    if False in found:
-        return False
-    return None if None in found else True
 
 
 def _equal(a: object, b: object) -> bool | None:
@@ -46,11 +40,11 @@ def _host(effect: Located, cause: Located) -> bool | None:
 
 
 def _device(effect: Located, cause: Located) -> bool | None:
-    return _both((_host(effect, cause), _equal(effect.place.device, cause.place.device)))
+    return kleene("and", [_host(effect, cause), _equal(effect.place.device, cause.place.device)])
 
 
 def _core(effect: Located, cause: Located) -> bool | None:
-    return _both((_device(effect, cause), _equal(effect.place.core, cause.place.core)))
+    return kleene("and", [_device(effect, cause), _equal(effect.place.core, cause.place.core)])
 
 
 def _ranks(located: Located) -> set[int]:
@@ -69,11 +63,11 @@ def _process(effect: Located, cause: Located) -> bool | None:
     same_rank = _rank(effect, cause)
     if same_rank is not None:
         return same_rank
-    return _both((host, _equal(effect.place.pid, cause.place.pid)))
+    return kleene("and", [host, _equal(effect.place.pid, cause.place.pid)])
 
 
 def _group(effect: Located, cause: Located) -> bool | None:
-    return _both((_job(effect, cause), _equal(effect.place.group, cause.place.group)))
+    return kleene("and", [_job(effect, cause), _equal(effect.place.group, cause.place.group)])
 
 
 #: relation -> is the effect in this relation to the cause

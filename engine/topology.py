@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from neuron_doctor.engine.facts import Fact, Place, Source
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +50,10 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     return Topology(
         host_of=host_of,
         instance_of=instance_of,
-        rank_of_process=rank_of_process,  # type: ignore[arg-type]
-        rank_of_pid=_unique(pids),  # type: ignore[arg-type]
-        host_of_rank=host_of_rank,  # type: ignore[arg-type]
-        home_of_rank=home_of_rank,  # type: ignore[arg-type]
+        rank_of_process=rank_of_process,
+        rank_of_pid=_unique(pids),
+        host_of_rank=host_of_rank,
+        home_of_rank=home_of_rank,
         directory_of={s.id: place.host for s, place in own if place.host and place.rank is None},
         ranks=tuple(sorted({p.rank for p in placed if p.rank is not None})),
         hosts=hosts,
@@ -80,7 +84,7 @@ def _device_addresses(
         for fact in facts
         if fact.place.device is not None and isinstance(address := fact.data.get("bdf"), str)
     ]
-    return _unique(pairs)  # type: ignore[return-value]
+    return _unique(pairs)
 
 
 def _short(address: str) -> str:
@@ -119,14 +123,14 @@ def _names(
     """
     aliases = _Aliases()
     for host, instance in _unique((p.host, p.instance_id) for p in places if p.host and p.instance_id).items():
-        aliases.same(str(host), str(instance))
+        aliases.same(host, instance)
     for names in _stated_together(facts):
         aliases.same(*names)
     hosts = {place.host for place in places if place.host}
     for short, full in _unique(
         (name.partition(".")[0], name) for name in hosts if "." in name and not name[0].isdigit()
     ).items():
-        aliases.same(*({str(short), str(full)} if short in hosts else ()))
+        aliases.same(*({short, full} if short in hosts else ()))
     directories = {hint.host for hint in hints if hint.host}
     host_of: dict[str, str] = {}
     instance_of: dict[str, str] = {}
@@ -177,9 +181,9 @@ class _Aliases:
         return list(found.values())
 
 
-def _unique(pairs: Iterable[tuple[object, object]]) -> dict[object, object]:
+def _unique(pairs: Iterable[tuple[K, V]]) -> dict[K, V]:
     """The keys that have one value; a key with two proves nothing."""
-    values: dict[object, set[object]] = defaultdict(set)
+    values: dict[K, set[V]] = defaultdict(set)
     for key, value in pairs:
         values[key].add(value)
     return {key: next(iter(found)) for key, found in values.items() if len(found) == 1}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from neuron_doctor.engine.facts import Fact, Instant, Place, Source, Span
@@ -173,4 +173,4 @@ class Diagnosis:
     unexplained: tuple[str, ...]
     rulebook_sha256: str
     rulebook_rules: int
-    missing: tuple[str, ...] = field(default=())
+    missing: tuple[str, ...] = ()
