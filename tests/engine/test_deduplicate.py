@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from builders import hit
 
-from neuron_doctor.engine.diagnosis import deduplicated
+from neuron_doctor.engine.deduplicate import deduplicated
 
 
 def test_a_record_in_a_ranks_own_file_and_in_a_tee_is_one() -> None:

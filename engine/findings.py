@@ -1,0 +1,183 @@
+"""Matches that are one thing to tell, folded into findings with their evidence, confidence and filled-in actions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+
+from neuron_doctor.engine.decide import Graph
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span, ranks_of
+from neuron_doctor.engine.match import Match, canonical
+from neuron_doctor.engine.rulefile import ActionDoc
+from neuron_doctor.engine.verdict import Action, Alternative, Finding, Proof, Role
+
+MAX_EVIDENCE = 16
+#: An action names so many ranks at most.
+RANKS_NAMED = 8
+#: Causes that lie with one host or device: roots of them on two hosts are two.
+_LOCAL = frozenset({"hardware", "host", "network"})
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Matches that are told as one finding."""
+
+    members: tuple[int, ...]
+    match: Match
+    role: Role
+
+
+def fold(graph: Graph) -> list[Folded]:
+    """Findings equal in rule, role and cause that hang on the same roots; roots only over ranks of one fault."""
+    roots_of = graph.roots_of()
+    groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for number, match in enumerate(graph.matches):
+        role = graph.roles[number]
+        place = match.place
+        if role is Role.ROOT:
+            local = (match.hosts if match.rule.cause.by in _LOCAL else (), place.device, place.group)
+            key: tuple[object, ...] = (match.rule.id, role, place.attempt, *local)
+        else:
+            key = (
+                match.rule.id,
+                role,
+                tuple(sorted(roots_of[number] - {number})),
+            )
+        groups[key].append(number)
+    return [_folded(graph, members) for members in groups.values()]
+
+
+def _folded(graph: Graph, members: list[int]) -> Folded:
+    matches = [graph.matches[n] for n in members]
+    if len(matches) == 1:
+        return Folded(tuple(members), matches[0], graph.roles[members[0]])
+    facts = tuple(sorted({id(f): f for m in matches for f in m.facts}.values(), key=canonical))
+    hosts = tuple(sorted({host for m in matches for host in m.hosts}))
+    proof = Proof(
+        "any",
+        held=True,
+        children=tuple(m.proof for m in matches[:MAX_EVIDENCE]),
+        omitted=max(0, len(matches) - MAX_EVIDENCE),
+    )
+    merged = Match(matches[0].rule, _common([m.place for m in matches]), hosts, facts, proof)
+    return Folded(tuple(members), merged, graph.roles[members[0]])
+
+
+def _common(places: Sequence[Place]) -> Place:
+    """What the places agree on, and all their ranks."""
+    agreed = {
+        f.name: getattr(places[0], f.name)
+        for f in fields(Place)
+        if f.name != "ranks" and all(getattr(p, f.name) == getattr(places[0], f.name) for p in places)
+    }
+    ranks = {rank for p in places for rank in ranks_of(p)}
+    return Place(**agreed, ranks=tuple(sorted(ranks)))
+
+
+def finding_of(folded: Folded) -> Finding:
+    """What reports say of them."""
+    match, rule = folded.match, folded.match.rule
+    evidence = _evidence(match.facts)
+    first, last = _interval(match.facts)
+    place = _reported(match.place)
+    return Finding(
+        id=_finding_id(rule.id, place, match.facts),
+        rule=rule.id,
+        cause=rule.cause.id,
+        title=rule.title,
+        severity=rule.severity,
+        role=folded.role,
+        confidence=_confidence(match),
+        count=sum(1 + fact.repeats for fact in match.facts),
+        place=place,
+        hosts=match.hosts,
+        first=first,
+        last=last,
+        evidence=evidence,
+        proof=match.proof,
+        explanation=rule.explanation.strip(),
+        alternatives=tuple(Alternative(a.cause, a.confidence, place, a.tell_apart) for a in rule.alternatives),
+        actions=tuple(_action(doc, match) for doc in rule.actions),
+        references=rule.references,
+    )
+
+
+def _reported(place: Place) -> Place:
+    """As reports show it: one rank is a list of one."""
+    return replace(place, rank=None, ranks=ranks_of(place))
+
+
+def _evidence(facts: Sequence[Fact]) -> tuple[Span, ...]:
+    """The first record of each name in turn, so that sixteen pieces show every sort of evidence."""
+    by_name: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        by_name[fact.name].append(fact)
+    spans: dict[Span, None] = {}
+    for turn in range(MAX_EVIDENCE):
+        for name in sorted(by_name):
+            if turn < len(by_name[name]):
+                spans[by_name[name][turn].span] = None
+    return tuple(sorted(list(spans)[:MAX_EVIDENCE], key=lambda s: (s.path, s.offset)))
+
+
+def _interval(facts: Iterable[Fact]) -> tuple[Instant | None, Instant | None]:
+    """First and last instant, on the best clock that any of the facts has."""
+    by_clock: dict[Clock, list[Instant]] = defaultdict(list)
+    for fact in facts:
+        if fact.instant:
+            by_clock[fact.instant.clock].append(fact.instant)
+    for clock in Clock:
+        if by_clock[clock]:
+            return min(by_clock[clock]), max(by_clock[clock])
+    return None, None
+
+
+def _finding_id(rule: str, place: Place, facts: Iterable[Fact]) -> str:
+    content = sorted((fact.name, fact.span.sha256, fact.span.offset) for fact in facts)
+    digest = hashlib.sha256(repr((rule, place, content)).encode()).hexdigest()
+    return f"{rule}-{digest[:10]}"
+
+
+def _confidence(match: Match) -> float:
+    """The rule's own, raised by each further kind of witness; an experimental rule never reaches certainty."""
+    witnesses = len({fact.name for fact in match.facts})
+    doubt = (1 - match.rule.confidence) * 0.5 ** (min(witnesses, 3) - 1)
+    return round(min(1 - doubt, 0.6 if match.rule.status == "experimental" else 0.99), 3)
+
+
+def _action(doc: ActionDoc, match: Match) -> Action:
+    values = {**_captures(match.facts), **{k: str(v) for k, v in match.place.known().items()}}
+    if match.place.ranks:
+        more = len(match.place.ranks) > RANKS_NAMED
+        values["rank"] = ",".join(map(str, match.place.ranks[:RANKS_NAMED])) + (",..." if more else "")
+    if match.hosts and "host" not in values:
+        values["host"] = ",".join(match.hosts)
+
+    def filled(text: str, *, quote: bool = False) -> str:
+        """The text with its places filled in; what comes from a log is quoted where it goes into a command."""
+
+        def value(slot: re.Match[str]) -> str:
+            known = values.get(slot[1])
+            if known is None:
+                return f"<{slot[1].replace('_', '-')}>"
+            return shlex.quote(known) if quote else known
+
+        return _SLOT.sub(value, text)
+
+    command = filled(doc.command, quote=True)
+    return Action(doc.action, filled(doc.target), command, filled(doc.precondition), filled(doc.destroys))
+
+
+def _captures(facts: Iterable[Fact]) -> dict[str, str]:
+    """What the records themselves name (a package, a file, a limit); the first of each."""
+    found: dict[str, str] = {}
+    for fact in facts:
+        for name, value in fact.data.items():
+            if isinstance(value, str | int | float) and value != "":
+                found.setdefault(name, str(value))
+    return found
