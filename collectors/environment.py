@@ -14,8 +14,6 @@ from neuron_doctor.collectors.masking import masked
 from neuron_doctor.collectors.snapshot import Line, fact, has_form, head_lines, lines_of, output, read_bytes
 from neuron_doctor.engine.facts import Fact, Place
 
-__all__ = ["COLLECTORS", "masked", "parse", "place_of_environment"]
-
 _SETTING = re.compile(
     r"(?:export |declare -[a-z]{0,6}x[a-z]{0,6} )?(?P<name>[A-Za-z_]\w{0,200})=(?P<value>.*)$", re.DOTALL
 )
@@ -54,11 +52,6 @@ def _collect(inp: Input) -> Iterator[Fact]:
     return _facts(inp, settings)
 
 
-def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
-    """One `env` fact for each variable, `world` for the size of the job; ranks give the place of all of them."""
-    return _facts(inp, output(lines))
-
-
 def _separated(data: bytes) -> list[Line]:
     lines, offset = [], 0
     for raw in data.split(b"\0"):
@@ -69,6 +62,7 @@ def _separated(data: bytes) -> list[Line]:
 
 
 def _facts(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
+    """One `env` fact for each variable, `world` for the size of the job; ranks give the place of all of them."""
     settings = [(line, m["name"], _unquoted(m["value"])) for line in lines if (m := _SETTING.match(line.text))]
     pid = _PID.search(inp.path)
     place = place_of_environment({name: value for _, name, value in settings}).over(

@@ -21,7 +21,7 @@ from neuron_doctor.collectors.kube_describe import EVENT_ROW, MEMBER, parse_desc
 from neuron_doctor.collectors.kube_objects import event_of, kind_of, object_facts
 from neuron_doctor.collectors.kube_tables import ROW, is_title, parse_tables
 from neuron_doctor.collectors.kube_yaml import yaml_objects
-from neuron_doctor.collectors.snapshot import Line, command_of, has_form, opening, output, read_lines
+from neuron_doctor.collectors.snapshot import Line, command_of, from_lines, has_form, opening, output
 from neuron_doctor.engine.facts import Fact
 
 #: The members that may stand before the items of a list.
@@ -50,10 +50,6 @@ def _sniff(head: bytes, _name: str) -> bool:
     if _EVENTS_FIRST.match(first):
         return has_form(head, EVENT_ROW)
     return is_title(first) and has_form(head, ROW)
-
-
-def _collect(inp: Input) -> Iterator[Fact]:
-    return parse(inp, read_lines(inp))
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
@@ -102,4 +98,4 @@ def _unprompted(lines: Sequence[Line]) -> list[Line]:
     return list(dropwhile(lambda line: not line.text.strip() or command_of(line.text) is not None, lines))
 
 
-COLLECTORS = (Collector("kubectl", "output of kubectl", _sniff, _collect),)
+COLLECTORS = (Collector("kubectl", "output of kubectl", _sniff, from_lines(parse)),)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
-from neuron_doctor.collectors.snapshot import Line, fact, has_form, head_lines, opening, output, read_lines
+from neuron_doctor.collectors.snapshot import Line, fact, from_lines, has_form, head_lines, opening, output
 from neuron_doctor.engine.facts import Fact
 
 _PLAIN = re.compile(r"(?P<bdf>(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]) (?P<what>\S.*)$")
@@ -32,10 +32,6 @@ def _sniff(head: bytes, _name: str) -> bool:
     if _PLAIN.match(first):
         return has_form(head, _PLAIN_OR_DETAIL, 0.95) and any(_PLAIN.match(text) for text in head_lines(head))
     return "[" in first and has_form(head, _TREE, 0.95)
-
-
-def _collect(inp: Input) -> Iterator[Fact]:
-    return parse(inp, read_lines(inp))
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
@@ -67,4 +63,4 @@ def _devices(lines: Sequence[Line]) -> Iterator[tuple[Line, str, str]]:
                 yield line, f"{bus}:{slot['slot']}", slot["what"]
 
 
-COLLECTORS = (Collector("lspci", "PCI devices", _sniff, _collect),)
+COLLECTORS = (Collector("lspci", "PCI devices", _sniff, from_lines(parse)),)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
-from neuron_doctor.collectors.snapshot import Line, command_of, fact, has_form, head_lines, opening, output, read_lines
+from neuron_doctor.collectors.snapshot import Line, command_of, fact, from_lines, has_form, head_lines, opening, output
 from neuron_doctor.engine.facts import Fact
 
 _TITLE = re.compile(r"Module\s+Size\s+Used by\b")
@@ -76,15 +76,7 @@ def parse_modinfo(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             yield fact(inp, line, "version", {"component": component, "version": version[1]})
 
 
-def _collect_lsmod(inp: Input) -> Iterator[Fact]:
-    return parse_lsmod(inp, read_lines(inp))
-
-
-def _collect_modinfo(inp: Input) -> Iterator[Fact]:
-    return parse_modinfo(inp, read_lines(inp))
-
-
 COLLECTORS = (
-    Collector("lsmod", "loaded kernel modules", _is_lsmod, _collect_lsmod),
-    Collector("modinfo", "installed kernel module", _is_modinfo, _collect_modinfo),
+    Collector("lsmod", "loaded kernel modules", _is_lsmod, from_lines(parse_lsmod)),
+    Collector("modinfo", "installed kernel module", _is_modinfo, from_lines(parse_modinfo)),
 )

@@ -13,7 +13,7 @@ from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.documents import JSON_LINE, DamagedDocument, Document, Element, document_of, elements
 from neuron_doctor.collectors.instance_types import complement_of
 from neuron_doctor.collectors.masking import without_secrets
-from neuron_doctor.collectors.snapshot import Line, fact, has_form, opening, read_lines
+from neuron_doctor.collectors.snapshot import Line, fact, from_lines, has_form, opening
 from neuron_doctor.engine.facts import Fact, Place, Value
 
 _HEADER = re.compile(r"\s*(instance-type|instance-id|logical-neuroncore-config):\s*(\S+)\s*$")
@@ -35,10 +35,6 @@ def _sniff(head: bytes, name: str) -> bool:
         listed = b'"neuron_device"' in head and b'"nc_count"' in head
         return named or (listed and has_form(head, JSON_LINE, 0.95))
     return (bool(_HEADER.match(first)) or bool(_RULE.match(first))) and b"NEURON" in head and has_form(head, _FORM, 0.9)
-
-
-def _collect(inp: Input) -> Iterator[Fact]:
-    return parse(inp, read_lines(inp))
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
@@ -187,4 +183,4 @@ def _number(entry: dict[str, object], key: str) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-COLLECTORS = (Collector("neuron-ls", "neuron-ls", _sniff, _collect),)
+COLLECTORS = (Collector("neuron-ls", "neuron-ls", _sniff, from_lines(parse)),)

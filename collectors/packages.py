@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from neuron_doctor.collectors.base import Collector, Input
-from neuron_doctor.collectors.snapshot import Line, fact, has_form, head_lines, opening, output, read_lines
+from neuron_doctor.collectors.snapshot import Line, anonymous, fact, from_lines, has_form, head_lines, opening, output
 from neuron_doctor.engine.facts import Fact
 
 _RELEVANT = re.compile(
@@ -74,22 +74,14 @@ def _listing(head: bytes, name: str) -> _Listing | None:
         return None  # what somebody wants, not what is installed
     for listing in _LISTINGS:
         starts = listing.heading.match(first) or (not listing.needs_heading and listing.row.match(first))
-        either = re.compile(f"{_anonymous(listing.row)}|{_anonymous(listing.heading)}")
+        either = re.compile(f"{anonymous(listing.row)}|{anonymous(listing.heading)}")
         if starts and has_form(head, either, 0.9) and any(listing.row.match(text) for text in head_lines(head)):
             return listing
     return None
 
 
-def _anonymous(pattern: re.Pattern[str]) -> str:
-    return re.sub(r"\(\?P<\w+>", "(?:", pattern.pattern)
-
-
 def _sniff(head: bytes, name: str) -> bool:
     return _listing(head, name) is not None
-
-
-def _collect(inp: Input) -> Iterator[Fact]:
-    return parse(inp, read_lines(inp))
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
@@ -107,4 +99,4 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             yield fact(inp, line, "package", data)
 
 
-COLLECTORS = (Collector("packages", "installed packages", _sniff, _collect),)
+COLLECTORS = (Collector("packages", "installed packages", _sniff, from_lines(parse)),)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from neuron_doctor.collectors.base import Collector, Input
-from neuron_doctor.collectors.snapshot import Line, fact, has_form, opening, output, read_lines
+from neuron_doctor.collectors.snapshot import Line, anonymous, fact, from_lines, has_form, opening, output
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Value
 
 _SACCT_TITLE = re.compile(r"\s*(?:\w+[\s|]+)?JobID(?:Raw)?[\s|]")
@@ -58,12 +58,8 @@ def _sniff(head: bytes, _name: str) -> bool:
     if _SACCT_TITLE.match(first):
         return "State" in first and has_form(head, _SACCT)
     if _SINFO_TITLE.match(first):
-        return has_form(head, re.compile(f"{_SINFO_TITLE.pattern}|{re.sub(r'[?]P<[a-z]+>', '?:', _SINFO.pattern)}"))
+        return has_form(head, re.compile(f"{_SINFO_TITLE.pattern}|{anonymous(_SINFO)}"))
     return first.startswith(("JobId=", "NodeName=")) and has_form(head, _SCONTROL, 0.95)
-
-
-def _collect(inp: Input) -> Iterator[Fact]:
-    return parse(inp, read_lines(inp))
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
@@ -220,4 +216,4 @@ def _condition(inp: Input, line: Line, node: str, state: str, reason: str, when:
     return _at(fact(inp, line, "node-condition", data, instant=when), inp, place)
 
 
-COLLECTORS = (Collector("slurm", "Slurm accounting and states", _sniff, _collect),)
+COLLECTORS = (Collector("slurm", "Slurm accounting and states", _sniff, from_lines(parse)),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from neuron_doctor.collectors.base import HEAD, Input
@@ -51,6 +51,11 @@ def read_lines(inp: Input) -> list[Line]:
     return lines
 
 
+def from_lines(parse: Callable[[Input, Sequence[Line]], Iterator[Fact]]) -> Callable[[Input], Iterator[Fact]]:
+    """The `collect` of a collector that reads all lines before it says anything."""
+    return lambda inp: parse(inp, read_lines(inp))
+
+
 def lines_of(data: bytes) -> Iterator[Line]:
     """The lines of a text that starts at offset 0; line ends are LF, CR LF or CR."""
     offset, host = 0, None
@@ -96,6 +101,11 @@ def head_lines(head: bytes, limit: int = HEAD) -> list[str]:
 def opening(head: bytes) -> str:
     """The first line of output, or nothing."""
     return next(iter(head_lines(head, _OPENING)), "")
+
+
+def anonymous(pattern: re.Pattern[str]) -> str:
+    """The expression without the names of its groups, to be joined with others that have the same names."""
+    return re.sub(r"\(\?P<\w+>", "(?:", pattern.pattern)
 
 
 def has_form(head: bytes, form: re.Pattern[str], share: float = 0.8) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
-from neuron_doctor.collectors.snapshot import Line, fact, has_form, head_lines, output, read_lines
+from neuron_doctor.collectors.snapshot import Line, anonymous, fact, from_lines, has_form, head_lines, output
 from neuron_doctor.engine.facts import Fact
 
 #: What each source calls a limit, in lower case, and the name that facts use.
@@ -38,17 +38,13 @@ _PROC = re.compile(
 )
 _PROC_TITLE = re.compile(r"Limit +Soft Limit +Hard Limit")
 _FORMS = (_BASH, _ZSH, _PROC)
-_ANY = re.compile("|".join([*(re.sub(r"\(\?P<\w+>", "(?:", form.pattern) for form in _FORMS), _PROC_TITLE.pattern]))
+_ANY = re.compile("|".join(map(anonymous, (*_FORMS, _PROC_TITLE))))
 
 _PER_UNIT = {"kbytes": 1024, "512 bytes": 512, "blocks": 512, "bytes": 1}
 
 
 def _sniff(head: bytes, _name: str) -> bool:
     return has_form(head, _ANY) and len(head_lines(head)) > 1
-
-
-def _collect(inp: Input) -> Iterator[Fact]:
-    return parse(inp, read_lines(inp))
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
@@ -63,4 +59,4 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             yield fact(inp, line, "limit", {"name": name, "value": value, "unit": "bytes" if memory else "count"})
 
 
-COLLECTORS = (Collector("ulimit", "resource limits", _sniff, _collect),)
+COLLECTORS = (Collector("ulimit", "resource limits", _sniff, from_lines(parse)),)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
-from neuron_doctor.collectors.snapshot import Line, fact, head_lines, opening, output, read_lines
+from neuron_doctor.collectors.snapshot import Line, fact, from_lines, head_lines, opening, output
 from neuron_doctor.engine.facts import Fact, Place
 
 _RELEASE = r"(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}[\w.+~-]*)"
@@ -27,10 +27,6 @@ def _sniff(head: bytes, _name: str) -> bool:
     return found is not None and "-" in found["release"] and len(head_lines(head)) == 1
 
 
-def _collect(inp: Input) -> Iterator[Fact]:
-    return parse(inp, read_lines(inp))
-
-
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     """The version of the component `kernel`, and an `identity` where the host's name is shown."""
     for line in output(lines):
@@ -42,4 +38,4 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
                 yield fact(inp, line, "identity", {"hostname": host}, place)
 
 
-COLLECTORS = (Collector("uname", "kernel release", _sniff, _collect),)
+COLLECTORS = (Collector("uname", "kernel release", _sniff, from_lines(parse)),)
