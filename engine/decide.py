@@ -145,6 +145,7 @@ def _not_superseded(matches: list[Match]) -> list[Match]:
 class _Progress:
     by_source: Mapping[str, list[Fact]]
     by_rank: Mapping[int, list[Moment]]
+    last_attempt: int
 
 
 def _progress(facts: Iterable[Fact]) -> _Progress:
@@ -156,7 +157,8 @@ def _progress(facts: Iterable[Fact]) -> _Progress:
             moment = moment_of(fact)
             if moment and fact.place.rank is not None:
                 by_rank[fact.place.rank].append(moment)
-    return _Progress(by_source, by_rank)
+    attempts = [f.place.attempt for found in by_source.values() for f in found if f.place.attempt is not None]
+    return _Progress(by_source, by_rank, max(attempts, default=-1))
 
 
 def _survived(match: Match, progress: _Progress, single: set[str]) -> Role | None:
@@ -167,15 +169,18 @@ def _survived(match: Match, progress: _Progress, single: set[str]) -> Role | Non
 
 
 def _overcome(fact: Fact, progress: _Progress, single: set[str]) -> bool:
+    if fact.place.attempt is not None and fact.place.attempt < progress.last_attempt:
+        return True  # the workers were started anew and got on
     moment = moment_of(fact)
     for later in progress.by_source.get(fact.source, ()):
         if later.span.offset <= fact.span.offset or _differ(later.place.rank, fact.place.rank):
             continue
         then = moment_of(later)
         gap = difference_ns(moment, then) if moment and then else None
-        if gap is None and fact.source in single:
+        same_process = fact.source in single or (later.place.pid is not None and later.place.pid == fact.place.pid)
+        if gap is None and same_process:
             return True
-        if gap is not None and gap >= (0 if fact.source in single else SURVIVED_NS):
+        if gap is not None and gap >= (0 if same_process else SURVIVED_NS):
             return True
     if moment is None or fact.place.rank is None:
         return False

@@ -87,7 +87,10 @@ def _matches(
         proof = evaluate(rule.when, Scene(groups.visible(key), by_id, known, findings))
         if proof.held:
             used = _used(proof)
-            found.append(Match(rule, _place(rule, used, proof), _hosts(used), used, proof))
+            singled = tuple(subject for subject in _subjects(proof) if isinstance(subject, int))
+            place = _place_of_ranks(singled, used, topology) if singled else _place(rule, used)
+            hosts = _homes(singled, topology) if singled else _hosts(used)
+            found.append(Match(rule, place, hosts, used, proof))
     return _without_echoes(found)
 
 
@@ -173,19 +176,31 @@ _FINER: Mapping[str, frozenset[str]] = {
 }
 
 
-def _place(rule: Rule, facts: Sequence[Fact], proof: Proof) -> Place:
-    """What all the facts agree on; their ranks together; for a quantifier over ranks or hosts, those it singles out."""
-    agreed: dict[str, Any] = {}
+def _place(rule: Rule, facts: Sequence[Fact]) -> Place:
+    """What all the facts agree on; their ranks together."""
+    agreed: dict[str, object] = {}
     for field in fields(Place):
         values = {value for fact in facts if (value := getattr(fact.place, field.name)) is not None}
         if len(values) == 1 and field.name not in ("rank", "ranks", *_FINER.get(rule.at, ())):
             agreed[field.name] = next(iter(values))
     ranks = {rank for fact in facts for rank in ranks_of(fact.place)}
-    singled = [subject for subject in _subjects(proof) if isinstance(subject, int)]
-    if singled:
-        agreed = {name: value for name, value in agreed.items() if name in ("job", "attempt")}
-        ranks = set(singled)
-    return Place(**agreed, ranks=tuple(sorted(ranks)))
+    return Place(**agreed, ranks=tuple(sorted(ranks)))  # type: ignore[arg-type]
+
+
+def _place_of_ranks(ranks: Sequence[int], witnesses: Sequence[Fact], topology: Topology) -> Place:
+    """Where the ranks are that a quantifier singles out. The witnesses, who stand elsewhere, tell only of which run."""
+    jobs, attempts = ({getattr(fact.place, name) for fact in witnesses} for name in ("job", "attempt"))
+    homes = _homes(ranks, topology)
+    return Place(
+        job=next(iter(jobs)) if len(jobs) == 1 else None,
+        attempt=next(iter(attempts)) if len(attempts) == 1 else None,
+        host=homes[0] if len(homes) == 1 and all(rank in topology.host_of_rank for rank in ranks) else None,
+        ranks=tuple(sorted(ranks)),
+    )
+
+
+def _homes(ranks: Iterable[int], topology: Topology) -> tuple[str, ...]:
+    return tuple(sorted({topology.host_of_rank[rank] for rank in ranks if rank in topology.host_of_rank}))
 
 
 def _subjects(proof: Proof) -> tuple[str | int, ...]:

@@ -87,10 +87,20 @@ def _link(matches: Sequence[Match], effect: int, cause: int, explains: Explains)
     if effect == cause:
         return None
     related = RELATIONS[explains.relation](matches[effect], matches[cause])
-    if related is False or _in_time(matches[effect], matches[cause], explains) is False:
+    timely = _in_time(matches[effect], matches[cause], explains)
+    unproven = related is None and timely is None
+    if related is False or timely is False or (unproven and _speaks_for_itself(matches[effect], matches[cause])):
         return None
     what = matches[cause].rule.title
     return Link(effect, cause, explains.edge, f"{explains.relation}: {what}", sure=related is True)
+
+
+def _speaks_for_itself(effect: Match, cause: Match) -> bool:
+    """Whether the effect is a fault by its own evidence and nothing ties it to the cause: neither a precise place nor
+    comparable clocks nor a common file. An error of months ago in a kernel log must not explain today's exception."""
+    if effect.rule.role != "root" or not any(fact.instant for fact in cause.facts):
+        return False
+    return not {fact.source for fact in effect.facts} & {fact.source for fact in cause.facts}
 
 
 def _in_time(effect: Match, cause: Match, explains: Explains) -> bool | None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_doctor.engine.diagnosis import diagnose
-from neuron_doctor.engine.facts import Collection, Fact, Source
+from neuron_doctor.engine.facts import Clock, Collection, Fact, Source
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import Diagnosis, Role, Status
 
@@ -181,3 +181,52 @@ def test_a_victim_of_a_benign_cause_is_benign(tmp_path: Path) -> None:
     found = run(rulebook, hit("compiling", rank=0), hit("waiting", rank=1, offset=1))
     assert roles(found) == {"compiles": Role.BENIGN, "waits": Role.BENIGN}
     assert found.verdict.status is Status.BENIGN
+
+
+def test_an_error_on_the_boot_clock_does_not_swallow_an_exception_that_nothing_ties_to_it(tmp_path: Path) -> None:
+    broke = hit("broke", host="a", device=3, at=1000, clock=Clock.BOOT, source="dmesg")
+    raised = hit("raising", host="a", rank=0, at=1_700_000_000, source="rank0")
+    found = run(book(tmp_path), broke, raised, sources=(source("dmesg", kind="kernel"), source("rank0")))
+    assert roles(found) == {"device-broke": Role.ROOT, "raised": Role.ROOT}
+
+
+def test_an_exception_in_the_file_of_the_error_is_its_consequence(tmp_path: Path) -> None:
+    broke = hit("broke", host="a", device=3, at=1000, clock=Clock.BOOT)
+    found = run(book(tmp_path), broke, hit("raising", host="a", rank=0, at=1_700_000_000, offset=50))
+    assert roles(found) == {"device-broke": Role.ROOT, "raised": Role.CASCADE}
+
+
+def test_an_attempt_that_was_followed_by_one_that_got_on_is_survived(tmp_path: Path) -> None:
+    failed = hit("raising", host="a", attempt=0, source="first")
+    found = run(book(tmp_path), failed, progress(host="a", attempt=1, source="second"))
+    assert roles(found) == {"raised": Role.SURVIVED}
+
+
+def test_the_last_attempt_is_not_survived(tmp_path: Path) -> None:
+    failed = hit("raising", host="a", attempt=1, source="second")
+    found = run(book(tmp_path), failed, progress(host="a", attempt=1, source="second", offset=0))
+    assert roles(found) == {"raised": Role.ROOT}
+
+
+def test_a_process_without_a_rank_that_goes_on_in_its_own_log_has_survived(tmp_path: Path) -> None:
+    found = run(book(tmp_path), hit("raising", pid=1), progress(pid=1, offset=90))
+    assert roles(found) == {"raised": Role.SURVIVED}
+
+
+def test_progress_of_another_process_in_one_log_proves_nothing(tmp_path: Path) -> None:
+    found = run(book(tmp_path), hit("raising", pid=1), progress(pid=2, offset=90))
+    assert roles(found) == {"raised": Role.ROOT}
+
+
+def test_a_rank_that_is_singled_out_stands_on_its_own_host_and_not_on_that_of_the_witnesses(tmp_path: Path) -> None:
+    odd = rule(
+        "odd-one-out",
+        "over: {each: rank, quantifier: all-but-few, have: waiting}",
+        at="job",
+        patterns=("waiting",),
+    )
+    waiting = [hit("waiting", host=f"h{r}", rank=r, source=f"s{r}") for r in range(8) if r != 5]
+    sources = tuple(source(f"s{r}", host=f"h{r}", rank=r) for r in range(8))
+    found = run(pack(tmp_path, odd), *waiting, sources=sources)
+    [root] = found.findings
+    assert (root.place.ranks, root.place.host, root.hosts) == ((5,), "h5", ("h5",))
