@@ -1,10 +1,12 @@
-"""How many Neuron devices and EFA interfaces each EC2 instance type has."""
+"""How many Neuron devices and EFA interfaces each EC2 instance type has, and the fact that compares it with a host."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+
+from neuron_doctor.engine.facts import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,13 @@ _COMPLEMENTS: Mapping[str, Complement] = MappingProxyType(
         "trn2.48xlarge": Complement(neuron=16, efa=16),
     }
 )
+
+
+def device_count(neuron: int, *, efa: int = -1, cores: int = 0, instance_type: str = "") -> dict[str, Value]:
+    """The fields of a `device-count` fact: -1 for a kind that is not shown, 0 where nothing is known of the rest."""
+    wanted = complement_of(instance_type)
+    counts = {"neuron": neuron, "efa": efa, "expected_neuron": wanted.neuron, "expected_efa": wanted.efa}
+    return {**counts, "cores": cores}
 
 
 def complement_of(instance_type: str) -> Complement:

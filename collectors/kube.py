@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.instance_types import complement_of
@@ -17,6 +18,9 @@ RESOURCES: Mapping[str, str] = {
     "aws.amazon.com/neuroncore": "neuroncore",
     "vpc.amazonaws.com/efa": "efa",
 }
+
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+_PROVIDER = re.compile(r"aws:///[\w-]*/(i-[0-9a-f]+)")
 
 #: Labels and taints that speak of health, and the values that are well (SageMaker HyperPod health monitoring agent).
 _HEALTH_KEYS = re.compile(
@@ -117,25 +121,33 @@ def ending(exit_code: int, reason: str = "", signal: int = 0, finished: Instant 
     return Ending(exit_code, reason, signal or implied, finished)
 
 
+def offers_of(resources: Mapping[str, str]) -> dict[str, int]:
+    """The Neuron and EFA resources among those that a node offers, by the names of facts."""
+    known = {RESOURCES[name]: count for name, count in resources.items() if name in RESOURCES}
+    return {name: int(count) for name, count in known.items() if count.isdigit()}
+
+
 def node_fact(
     inp: Input,
     span: Span,
     name: str,
     status: str,
     offers: Mapping[str, int],
-    instance_type: str = "",
-    instance_id: str = "",
+    labels: Mapping[str, str] = MappingProxyType({}),
+    provider: str = "",
 ) -> Iterator[Fact]:
-    """A `node` fact (-1 for a resource that is not shown) and an `identity` where its instance is known."""
+    """A `node` fact (-1 for a resource that is not shown) and an `identity` where its labels or the id that its
+    `provider` gives it tell of the instance."""
+    instance_type, instance = labels.get(_INSTANCE_TYPE, ""), _PROVIDER.match(provider)
+    instance_id = instance[1] if instance else ""
     place = place_in_cluster(inp, Place(host=name, instance_id=instance_id or None))
     shown = {resource: offers.get(resource, -1) for resource in ("neuron", "neuroncore", "efa")}
-    wanted = complement_of(instance_type.removeprefix("ml.")).neuron  # SageMaker prefixes the type
     data: dict[str, Value] = {
         "name": name,
         "status": status,
         **shown,
         "instance_type": instance_type,
-        "expected_neuron": wanted,
+        "expected_neuron": complement_of(instance_type).neuron,
     }
     yield Fact("node", data, place, span, inp.source_id)
     if instance_id or instance_type:

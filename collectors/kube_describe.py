@@ -8,12 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from email.utils import parsedate_to_datetime
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.kube import (
-    RESOURCES,
     Container,
     Event,
     condition_fact,
@@ -22,6 +20,7 @@ from neuron_doctor.collectors.kube import (
     event_facts,
     mark_fact,
     node_fact,
+    offers_of,
     place_in_cluster,
     speaks_of_health,
 )
@@ -41,8 +40,6 @@ _CONDITION = re.compile(
     rf"(?P<dates>(?:{_DATE.pattern}\s+){{0,2}})(?P<rest>.*)$"
 )
 _ASSIGNED = re.compile(r"Successfully assigned (?:[\w.-]{1,253}/)?(?P<pod>[\w.-]{1,253}) to (?P<node>[\w.-]{1,253})")
-_INSTANCE = re.compile(r"aws:///[\w-]*/(?P<id>i-[0-9a-f]+)")
-_TYPE_LABEL = "node.kubernetes.io/instance-type"
 
 #: A line of a description: nested, or a member at the left margin.
 MEMBER = re.compile(r"\s|[A-Z][A-Za-z0-9 .()-]{0,60}:(?:\s|$)")
@@ -162,11 +159,7 @@ def _instant(text: str) -> Instant | None:
         when = parsedate_to_datetime(found[0]) if found else None
     except ValueError:
         return None
-    return _utc(when) if when else None
-
-
-def _utc(when: datetime) -> Instant:
-    return Instant(int(when.timestamp()) * 1_000_000_000, Clock.UTC, 1_000_000_000)
+    return Instant(int(when.timestamp()) * 1_000_000_000, Clock.UTC, 1_000_000_000) if when else None
 
 
 # --- nodes
@@ -176,15 +169,10 @@ def _node(inp: Input, thing: _Object) -> Iterator[Fact]:
     name = thing.value("Name")
     marks = [(m, line) for s in ("Labels", "Annotations", "Taints") for m, line in _marks(thing.sections.get(s, []))]
     labels = {m["key"]: m["value"] for m, _ in marks}
-    instance = _INSTANCE.match(thing.value("ProviderID"))
     status = "SchedulingDisabled" if thing.value("Unschedulable") == "true" else ""
-    span = (
-        _span(inp, thing.sections["Name"][0]) if "Name" in thing.sections else _span(inp, thing.sections["Capacity"][0])
-    )
+    span = _span(inp, (thing.sections.get("Name") or thing.sections["Capacity"])[0])
     offers = _offers(thing.sections.get("Allocatable") or thing.sections.get("Capacity", []))
-    yield from node_fact(
-        inp, span, name, status, offers, labels.get(_TYPE_LABEL, ""), instance["id"] if instance else ""
-    )
+    yield from node_fact(inp, span, name, status, offers, labels, thing.value("ProviderID"))
     for mark, line in marks:
         if speaks_of_health(mark["key"]):
             yield mark_fact(inp, _span(inp, line), name, mark["key"], mark["value"], mark["effect"] or "")
@@ -207,8 +195,7 @@ def _marks(lines: Sequence[Line]) -> Iterator[tuple[re.Match[str], Line]]:
 
 def _offers(lines: Sequence[Line]) -> Mapping[str, int]:
     found = (line.text.rpartition(":") for line in lines)
-    counts = {RESOURCES[key.strip()]: value.strip() for key, _, value in found if key.strip() in RESOURCES}
-    return {name: int(value) for name, value in counts.items() if value.isdigit()}
+    return offers_of({key.strip(): value.strip() for key, _, value in found})
 
 
 # --- events

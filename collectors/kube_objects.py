@@ -6,14 +6,13 @@ Source: Kubernetes API v1 (Pod, Node, Event). Only single members are quoted: an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.documents import Document, Element
 from neuron_doctor.collectors.kube import (
-    RESOURCES,
     Container,
     Ending,
     Event,
@@ -22,16 +21,13 @@ from neuron_doctor.collectors.kube import (
     ending,
     mark_fact,
     node_fact,
+    offers_of,
     speaks_of_health,
 )
 from neuron_doctor.engine.facts import Clock, Fact, Instant
 
-_INSTANCE = re.compile(r"aws:///[\w-]*/(i-[0-9a-f]+)")
-
 #: No real object has more containers, conditions or taints.
 _MANY = 128
-
-_TYPE_LABEL = "node.kubernetes.io/instance-type"
 
 
 def kind_of(value: object) -> str:
@@ -102,11 +98,10 @@ def _node(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
     value = element.value
     name = _text(_dig(value, "metadata"), "name")
     labels = _strings(_dig(value, "metadata", "labels"))
-    instance = _INSTANCE.match(_text(_dig(value, "spec"), "providerID"))
     status = "SchedulingDisabled" if _text(_dig(value, "spec"), "unschedulable").lower() == "true" else ""
-    offers = _offers(_dig(value, "status", "allocatable") or _dig(value, "status", "capacity"))
+    offers = offers_of(_strings(_dig(value, "status", "allocatable") or _dig(value, "status", "capacity")))
     span = document.quote(element, "name", name)
-    yield from node_fact(inp, span, name, status, offers, labels.get(_TYPE_LABEL, ""), instance[1] if instance else "")
+    yield from node_fact(inp, span, name, status, offers, labels, _text(_dig(value, "spec"), "providerID"))
     marks = {**labels, **_strings(_dig(value, "metadata", "annotations"))}
     for key in filter(speaks_of_health, marks):
         yield mark_fact(inp, document.quote(element, key), name, key, marks[key])
@@ -120,11 +115,6 @@ def _node(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
         since = _instant(_text(condition, "lastTransitionTime"))
         told = _text(condition, "status"), reason, _text(condition, "message"), since
         yield condition_fact(inp, span, name, kind, *told)
-
-
-def _offers(resources: object) -> Mapping[str, int]:
-    counts = {RESOURCES[key]: text for key, text in _strings(resources).items() if key in RESOURCES}
-    return {name: int(text) for name, text in counts.items() if text.isdigit()}
 
 
 def _instant(text: str) -> Instant | None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.collectors.instance_types import device_count
 from neuron_doctor.collectors.snapshot import Line, fact, from_lines, has_form, head_lines, opening, output
 from neuron_doctor.engine.facts import Fact
 
@@ -48,7 +49,7 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
         yield fact(inp, line, "pci-device", {"bdf": bdf, "kind": kind, "gone": bool(_GONE.search(what))})
     if last is not None:
         shown = {kind: n if n or others else -1 for kind, n in counts.items()}
-        yield fact(inp, last, "device-count", {**shown, "cores": 0, "expected_neuron": 0, "expected_efa": 0})
+        yield fact(inp, last, "device-count", device_count(shown["neuron"], efa=shown["efa"]))
 
 
 def _devices(lines: Sequence[Line]) -> Iterator[tuple[Line, str, str]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.documents import JSON_LINE, DamagedDocument, Document, Element, document_of, elements
-from neuron_doctor.collectors.instance_types import complement_of
+from neuron_doctor.collectors.instance_types import device_count
 from neuron_doctor.collectors.masking import without_secrets
 from neuron_doctor.collectors.snapshot import Line, fact, from_lines, has_form, opening
 from neuron_doctor.engine.facts import Fact, Place, Value
@@ -59,9 +59,9 @@ def _identity(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
 
 def _count(inp: Input, lines: Sequence[Line], line: Line, devices: int, cores: int) -> Fact:
     header = _header(lines)
-    wanted = complement_of(header["instance-type"][0] if "instance-type" in header else "")
+    instance_type = header["instance-type"][0] if "instance-type" in header else ""
     instance_id = header["instance-id"][0] if "instance-id" in header else None
-    data = {"neuron": devices, "efa": -1, "cores": cores, "expected_neuron": wanted.neuron, "expected_efa": wanted.efa}
+    data = device_count(devices, cores=cores, instance_type=instance_type)
     return fact(inp, line, "device-count", data, Place(instance_id=instance_id))
 
 

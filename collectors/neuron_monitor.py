@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
-from neuron_doctor.collectors.instance_types import complement_of
+from neuron_doctor.collectors.instance_types import device_count
 from neuron_doctor.collectors.masking import without_secrets
 from neuron_doctor.collectors.monitor_model import (
     Group,
@@ -173,15 +173,12 @@ def _state_hardware(instance: _Instance, hardware: HardwareInfo, sample: Sample)
             instance.state("version", {"component": component, "version": version}, sample, "neuron_hardware_info")
     if hardware.neuron_device_count is None:
         return
-    wanted = complement_of((instance.info and instance.info.instance_type) or "")
-    data = {
-        "neuron": hardware.neuron_device_count,
-        "efa": -1,
-        "expected_neuron": wanted.neuron,
-        "expected_efa": wanted.efa,
-        "cores": hardware.neuron_device_count * (hardware.neuroncore_per_device_count or 0),
-        "lnc": hardware.logical_neuroncore_config or 0,
-    }
+    count = device_count(
+        hardware.neuron_device_count,
+        cores=hardware.neuron_device_count * (hardware.neuroncore_per_device_count or 0),
+        instance_type=(instance.info and instance.info.instance_type) or "",
+    )
+    data = {**count, "lnc": hardware.logical_neuroncore_config or 0}
     instance.state("device-count", data, sample, "neuron_hardware_info")
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
+from neuron_doctor.collectors.instance_types import device_count
 from neuron_doctor.collectors.snapshot import Line, fact, has_form, head_lines, opening, output, read_lines
 from neuron_doctor.engine.facts import Fact, Place, Value
 
@@ -114,8 +115,7 @@ def _facts(inp: Input, readings: Iterable[_Reading]) -> Iterator[Fact]:
         for kind, data in _statements(inp, reading):
             yield fact(inp, reading.line, kind, data, place)
     if whole is not None and inp.name not in _NAMES:
-        count = {"neuron": len(devices), "efa": -1, "cores": 0, "expected_neuron": 0, "expected_efa": 0}
-        yield fact(inp, whole, "device-count", count)
+        yield fact(inp, whole, "device-count", device_count(len(devices)))
 
 
 def _place(parts: Sequence[str]) -> Place:
