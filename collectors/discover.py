@@ -11,13 +11,12 @@ from typing import BinaryIO
 
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.hints import place_of_path
-from neuron_doctor.collectors.streams import CHUNK, ChunkStream, Damaged, Member, digest, finish, streamed
+from neuron_doctor.collectors.streams import CHUNK, ChunkStream, Damaged, Member, digest, streamed
 from neuron_doctor.collectors.tar import is_tar, tar_members
 from neuron_doctor.collectors.unpack import Codec, codec_of, unpacked
-from neuron_doctor.collectors.walk import STDIN, Found, MissingPath, find, printable
+from neuron_doctor.collectors.utf16 import as_utf8, is_utf16
+from neuron_doctor.collectors.walk import STDIN, Found, find, printable
 from neuron_doctor.collectors.zip import is_zip, zip_members
-
-__all__ = ["MissingPath", "discover", "find", "finish", "inputs_of"]
 
 #: Layers of packing in one file: a .log.gz in a .tar.gz in a .zip is five.
 MAX_LAYERS = 8
@@ -88,6 +87,8 @@ def _unpacked(inp: Input, budget: Budget, layers: int = 0) -> Iterator[Input]:
         yield from _unpacked(_decompressed(inp, codec, budget), budget, layers + 1)
     elif members:
         yield from _members(inp, members(inp.stream), budget, layers + 1)
+    elif is_utf16(head):
+        yield from _unpacked(_reencoded(inp, budget), budget, layers + 1)
     else:
         _identify(inp, head)
         yield inp
@@ -103,6 +104,13 @@ def _decompressed(inp: Input, codec: Codec, budget: Budget) -> Input:
     """The input under the compression; both report into the same problems."""
     chunks = _within(budget, unpacked(inp.stream, codec))
     inner = streamed(inp.path, inp.name.removesuffix(codec.suffix), chunks)
+    inner.problems = inp.problems
+    return inner
+
+
+def _reencoded(inp: Input, budget: Budget) -> Input:
+    """The input in UTF-8."""
+    inner = streamed(inp.path, inp.name, _within(budget, as_utf8(inp.stream)))
     inner.problems = inp.problems
     return inner
 

@@ -178,13 +178,13 @@ _FINER: Mapping[str, frozenset[str]] = {
 
 def _place(rule: Rule, facts: Sequence[Fact]) -> Place:
     """What all the facts agree on; their ranks together."""
-    agreed: dict[str, object] = {}
+    agreed: dict[str, Any] = {}
     for field in fields(Place):
         values = {value for fact in facts if (value := getattr(fact.place, field.name)) is not None}
         if len(values) == 1 and field.name not in ("rank", "ranks", *_FINER.get(rule.at, ())):
             agreed[field.name] = next(iter(values))
     ranks = {rank for fact in facts for rank in ranks_of(fact.place)}
-    return Place(**agreed, ranks=tuple(sorted(ranks)))  # type: ignore[arg-type]
+    return Place(**agreed, ranks=tuple(sorted(ranks)))
 
 
 def _place_of_ranks(ranks: Sequence[int], witnesses: Sequence[Fact], topology: Topology) -> Place:
