@@ -6,10 +6,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from io import BufferedReader
 
+import msgspec
+
 from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place, Problem
 
 #: This much of an input is looked at to find out what it is.
 HEAD = 64 * 1024
+
+#: What msgspec's JSON decoders raise: malformed, cut off, or of other types; not UTF-8; nested too deeply.
+UNREADABLE_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class UnreadableInput(Exception):

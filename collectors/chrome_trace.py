@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from neuron_doctor.collectors.base import Input, UnreadableInput
+from neuron_doctor.collectors.base import UNREADABLE_JSON, Input, UnreadableInput
 
 BLOCK = 64 * 1024
 #: The array of events begins within so many bytes.
@@ -52,7 +52,6 @@ class Event(msgspec.Struct, gc=False):
 
 _EVENTS = msgspec.json.Decoder(list[Event], strict=False).decode
 _EVENT = msgspec.json.Decoder(Event, strict=False).decode
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 _ARRAY = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\[|"traceEvents"\s*:\s*\[')
 _BETWEEN = re.compile(rb"\}\s*,\s*(?=\{)")
@@ -166,7 +165,7 @@ def _longest(buffer: bytearray, mark: bytes) -> _Found:
         text = b"[%b]" % bytes(buffer[: cut + 1])
         try:
             return _Found(_EVENTS(text), cut + 1)
-        except _UNREADABLE as error:
+        except UNREADABLE_JSON as error:
             end = _ENDED.search(str(error))
         if end is not None:
             length = int(end[1]) - 1
@@ -194,7 +193,7 @@ def _leading(piece: bytes) -> tuple[Event | None, int]:
     """The event with which the bytes begin, and its length."""
     try:
         return _EVENT(piece), len(piece)
-    except _UNREADABLE as error:
+    except UNREADABLE_JSON as error:
         end = _ENDED.search(str(error))
     if end is None:
         return None, 0

@@ -1,7 +1,7 @@
 """Core dumps of the Neuron runtime: what their file names and the arguments of `neuron-dump` say.
 
 Source: Neuron documentation, neuron-runtime/explore/core-dump-deep-dive. The content of the hardware files is not
-documented and not read; the `.log` tails are runtime logs, and `place_of_core_dump_path` gives their reader the place.
+documented and not read; the `.log` tails beside them are runtime logs like any other.
 """
 
 from __future__ import annotations
@@ -19,55 +19,42 @@ _STATE_FILE = re.compile(
     rf"{_INSTANCE}nd(?P<device>\d{{1,4}})-(?:nc(?P<core>\d{{1,4}})|cc-core-(?P<cc>\d{{1,4}}))"
     r"-pid-(?P<pid>\d{1,10})-tid-(?P<tid>\d{1,10})-lid-(?P<lid>\d{1,18})$"
 )
-_LOG_FILE = re.compile(
-    r"(?:(?P<before>[\w.-]{1,64})-nrt|nrt-(?P<after>[\w.-]{1,64}?))-pid-(?P<pid>\d{1,10})\.log(?:\.(?:gz|zst|xz|bz2))?$"
-)
-_EC2 = re.compile(r"i-[0-9a-f]{8,17}")
 _DIRECTORY = re.compile(
     r"(?:^|[/!])(?:dt-)?(?P<when>\d{8}-\d{6}|\d{4}-\d\d-\d\d-\d\d-\d\d)-(?:cid-)?(?P<cluster>[0-9a-f]{16})(?=[/!]|$)"
 )
 
 
-def _parts(path: str) -> re.Match[str] | None:
-    name = re.split(r"[/!]", path)[-1]
-    return _STATE_FILE.match(name) or _LOG_FILE.match(name)
+def _state_file(path: str) -> re.Match[str] | None:
+    return _STATE_FILE.match(re.split(r"[/!]", path)[-1])
 
 
 def place_of_core_dump_path(path: str) -> Place:
     """What the name of a file in a core dump says of its place (instance, device, core, process), else NOWHERE."""
-    found = _parts(path)
+    found = _state_file(path)
     if found is None:
         return NOWHERE
-    named = found.groupdict()
-    instance = named.get("instance") or named.get("before") or named.get("after") or ""
     return Place(
-        instance_id=instance if _EC2.fullmatch(instance) else None,
-        pid=int(named["pid"]),
-        device=_integer(named.get("device")),
-        core=_integer(named.get("core")),
+        instance_id=found["instance"],
+        pid=int(found["pid"]),
+        device=int(found["device"]),
+        core=int(found["core"]) if found["core"] else None,
     )
 
 
 def core_dump_data(path: str) -> dict[str, Value] | None:
     """The fields of the `core-dump` fact that this path stands for, None for the path of anything else."""
-    found = _parts(path)
+    found = _state_file(path)
     if found is None:
         return None
-    named = found.groupdict()
     directories = list(_DIRECTORY.finditer(path))
-    part = "log" if "tid" not in named else "cc-core" if named["cc"] else "core"
     return {
-        "part": part,
+        "part": "cc-core" if found["cc"] else "core",
         "cluster_id": directories[-1]["cluster"] if directories else "",
         "dumped_at": directories[-1]["when"] if directories else "",
-        "tid": _integer(named.get("tid")) or 0,
-        "log_id": _integer(named.get("lid")) or 0,
-        "cc_core": _integer(named.get("cc")) if named.get("cc") else -1,
+        "tid": int(found["tid"]),
+        "log_id": int(found["lid"]),
+        "cc_core": int(found["cc"]) if found["cc"] else -1,
     }
-
-
-def _integer(text: str | None) -> int | None:
-    return int(text) if text else None
 
 
 def _is_state(_head: bytes, name: str) -> bool:
@@ -79,7 +66,7 @@ def _collect_state(inp: Input) -> Iterator[Fact]:
     if data is None:
         raise UnreadableInput("not named like a file of a core dump")
     inp.records = 1
-    place = (place_of_core_dump_path(inp.path)).over(inp.place)
+    place = place_of_core_dump_path(inp.path).over(inp.place)
     yield Fact("core-dump", data, place, Span(inp.path), inp.source_id)
     if place.instance_id and place.host:
         names = {"instance_id": place.instance_id, "hostname": place.host}

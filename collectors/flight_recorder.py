@@ -15,7 +15,7 @@ from dataclasses import replace
 import msgspec
 
 from neuron_doctor.collectors import safe_pickle
-from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
+from neuron_doctor.collectors.base import UNREADABLE_JSON, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.fr_entries import Entry, created_ns, integer, text
 from neuron_doctor.collectors.fr_groups import GroupHead, Status, group_records, rows_by_group
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Span
@@ -67,7 +67,7 @@ def _pickled(data: bytes) -> object:
 def _json(data: bytes) -> object:
     try:
         return msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNREADABLE_JSON as error:
         raise UnreadableInput("the flight-recorder dump could not be read: its JSON is damaged or cut off") from error
 
 

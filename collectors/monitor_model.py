@@ -228,8 +228,5 @@ class Report(_Json):
 
 EMPTY = Report()
 
-#: Raises msgspec.DecodeError (malformed, cut off, or of other types), UnicodeDecodeError or RecursionError.
+#: Raises what is in `base.UNREADABLE_JSON`.
 decode = msgspec.json.Decoder(Report, strict=False).decode
-
-#: What `decode` may raise.
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)

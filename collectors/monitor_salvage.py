@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from operator import itemgetter
 
-from neuron_doctor.collectors.monitor_model import EMPTY, UNREADABLE, Report, decode
+from neuron_doctor.collectors.base import UNREADABLE_JSON
+from neuron_doctor.collectors.monitor_model import EMPTY, Report, decode
 
 #: Each group, by the part of a document that it belongs to.
 _WHOLE = (b"neuron_runtime_data", b"system_data", b"instance_info", b"neuron_hardware_info", b"neuron_k8s_info")
@@ -61,7 +62,7 @@ def _decodes(name: bytes, value: bytes) -> bool:
         form = b'{"neuron_runtime_data":[{"report":{"%s":%s}}]}'
     elif name in _OF_SYSTEM:
         form = b'{"system_data":{"%s":%s}}'
-    with suppress(*UNREADABLE):
+    with suppress(*UNREADABLE_JSON):
         decode(form % (name, value))
         return True
     return False

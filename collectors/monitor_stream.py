@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from io import BufferedReader
 
 from neuron_doctor.collectors import timestamps
-from neuron_doctor.collectors.base import Input
-from neuron_doctor.collectors.monitor_model import EMPTY, UNREADABLE, Report, decode
+from neuron_doctor.collectors.base import UNREADABLE_JSON, Input
+from neuron_doctor.collectors.monitor_model import EMPTY, Report, decode
 from neuron_doctor.collectors.monitor_salvage import GROUPS, salvage
 from neuron_doctor.engine.facts import Instant
 
@@ -178,7 +178,7 @@ def _beginning(text: bytes, *, fresh: bool) -> int | None:
 def _decoded(text: bytes | bytearray) -> Report | None:
     try:
         return decode(text)
-    except UNREADABLE:
+    except UNREADABLE_JSON:
         return None
 
 
@@ -198,7 +198,7 @@ def _ended(inp: Input, draft: _Draft) -> Generator[Sample, None, _Draft | None]:
     while True:
         try:
             report = decode(draft.text)
-        except UNREADABLE as error:
+        except UNREADABLE_JSON as error:
             reason, at = _reason(error)
             if reason == _CUT_OFF:
                 draft.attempts += 1
@@ -231,7 +231,7 @@ def _readable(inp: Input, draft: _Draft, text: bytes) -> tuple[Report, bool]:
     """The report, and whether it is whole; where not, a problem is noted at the byte that the decoder stumbled over."""
     try:
         return decode(text.rstrip(b" \t\r\n,]")), True
-    except UNREADABLE as error:
+    except UNREADABLE_JSON as error:
         reason, at = _reason(error)
     if not text.startswith(b"{"):
         reason, at = "a group without the braces of its report", 0

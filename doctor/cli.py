@@ -1,4 +1,4 @@
-"""The command line: the one place that prints, exits and reads the environment."""
+"""The command line: its commands put together, and how the program ends when something goes wrong."""
 
 from __future__ import annotations
 

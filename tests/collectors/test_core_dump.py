@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from snapshot_inputs import claimed_by, facts_of, one
 
 from neuron_doctor.collectors.core_dump import arguments_of, core_dump_data, place_of_core_dump_path
+from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.engine.facts import NOWHERE
 
 IID = "i-0123456789abcdef0"
@@ -43,14 +44,16 @@ def test_other_directory_templates_give_the_join_key_too(directory: str) -> None
 
 
 def test_the_documented_form_of_the_date_is_kept_as_it_is() -> None:
-    data = core_dump_data(f"dt-2025-09-17-19-44-cid-0000000000000000/{IID}-nrt-pid-7.log")
+    data = core_dump_data(f"dt-2025-09-17-19-44-cid-0000000000000000/{IID}-nd0-nc0-pid-7-tid-1-lid-1")
     assert data is not None
-    assert (data["dumped_at"], data["cluster_id"], data["part"]) == ("2025-09-17-19-44", "0" * 16, "log")
+    assert (data["dumped_at"], data["cluster_id"], data["part"]) == ("2025-09-17-19-44", "0" * 16, "core")
 
 
 @pytest.mark.parametrize("name", [f"{IID}-nrt-pid-4242.log", f"nrt-{IID}-pid-4242.log", f"nrt-{IID}-pid-4242.log.gz"])
-def test_a_log_tail_gives_its_place_and_is_left_to_the_reader_of_logs(name: str) -> None:
-    assert place_of_core_dump_path(f"{DIRECTORY}/{name}").known() == {"instance_id": IID, "pid": 4242}
+def test_a_log_tail_has_a_place_by_its_path_and_is_left_to_the_reader_of_logs(name: str) -> None:
+    place = place_of_path(f"{DIRECTORY}/{name}")
+    assert (place.instance_id, place.pid) == (IID, 4242)
+    assert core_dump_data(f"{DIRECTORY}/{name}") is None
     assert claimed_by(b"2025-Sep-17 19:44:43.000000 4242:4242 ERROR NRT:nrt_execute x\n", name) == []
 
 

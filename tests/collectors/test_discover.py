@@ -15,7 +15,9 @@ import pytest
 
 from neuron_doctor.collectors import discover as module
 from neuron_doctor.collectors.base import HEAD, Input
-from neuron_doctor.collectors.discover import MissingPath, discover, find, finish, inputs_of
+from neuron_doctor.collectors.discover import discover, inputs_of
+from neuron_doctor.collectors.streams import finish
+from neuron_doctor.collectors.walk import MissingPath, find
 
 LOG = b"2026-Jan-01 00:00:00.000000 1:1 ERROR TDRV:f x\n" * 4000
 
