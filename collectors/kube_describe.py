@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from neuron_doctor.collectors.base import Input
@@ -27,6 +28,7 @@ from neuron_doctor.collectors.kube import (
 from neuron_doctor.collectors.kube_tables import age_of, repeats_of
 from neuron_doctor.collectors.snapshot import Line, fact
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span
+from neuron_doctor.engine.wallclock import ns_of
 
 _MEMBER = re.compile(r"(?P<indent> *)(?P<key>[A-Za-z][\w ./()-]{0,100}?):(?:\s+(?P<value>.*))?$")
 _MARK = re.compile(
@@ -159,7 +161,7 @@ def _instant(text: str) -> Instant | None:
         when = parsedate_to_datetime(found[0]) if found else None
     except ValueError:
         return None
-    return Instant(int(when.timestamp()) * 1_000_000_000, Clock.UTC, 1_000_000_000) if when else None
+    return Instant(ns_of(when.replace(tzinfo=when.tzinfo or UTC)), Clock.UTC, 1_000_000_000) if when else None
 
 
 # --- nodes

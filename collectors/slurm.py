@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.snapshot import Line, anonymous, fact, from_lines, has_form, opening, output
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Value
+from neuron_doctor.engine.wallclock import ns_of
 
 _SACCT_TITLE = re.compile(r"\s*(?:\w+[\s|]+)?JobID(?:Raw)?[\s|]")
 _SACCT = re.compile(
@@ -182,7 +183,7 @@ def _instant(text: str) -> Instant | None:
         when = datetime.fromisoformat(text).replace(tzinfo=UTC)
     except ValueError:
         return None
-    return Instant(int(when.timestamp()) * 1_000_000_000, Clock.HOST_LOCAL, 1_000_000_000)
+    return Instant(ns_of(when), Clock.HOST_LOCAL, 1_000_000_000)
 
 
 # --- nodes

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from neuron_doctor.engine.facts import Clock, Instant
+from neuron_doctor.engine.wallclock import ns_of
 
 Groups = Mapping[str, str | None]
 StampReader = Callable[[Groups], Instant | None]
@@ -90,7 +91,7 @@ def _day_ns(year: str, month: str, day: str) -> int | None:
         midnight = datetime(int(year), number, int(day), tzinfo=UTC)
     except ValueError:
         return None
-    return int(midnight.timestamp()) * _SECOND
+    return ns_of(midnight)
 
 
 @lru_cache(maxsize=4096)

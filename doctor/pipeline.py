@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -14,10 +13,11 @@ from neuron_doctor.collectors.catalogue import collectors_for
 from neuron_doctor.collectors.discover import discover
 from neuron_doctor.collectors.streams import finish
 from neuron_doctor.engine.diagnosis import diagnose
-from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant, Source
+from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant, Source, ranks_of
 from neuron_doctor.engine.matcher import build_matcher
 from neuron_doctor.engine.rulebook import Rulebook, load_rulebook
 from neuron_doctor.engine.verdict import Diagnosis
+from neuron_doctor.engine.wallclock import date_of, ns_of
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -110,7 +110,7 @@ def _source(inp: Input) -> Source:
         last=inp.last,
         gaps=tuple(inp.gaps),
         problems=tuple(inp.problems.values()),
-        ranks=(inp.place.rank,) if inp.place.rank is not None else (),
+        ranks=ranks_of(inp.place),
     )
 
 
@@ -123,6 +123,5 @@ def _with_zone(facts: Iterable[Fact], zone: ZoneInfo) -> Iterator[Fact]:
 
 
 def _in_utc(instant: Instant, zone: ZoneInfo) -> Instant:
-    local = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=instant.ns // 1000)).replace(tzinfo=zone)
-    offset = local.utcoffset() or timedelta()
-    return replace(instant, ns=instant.ns - round(offset / timedelta(microseconds=1)) * 1000, clock=Clock.UTC)
+    local = date_of(instant.ns).replace(tzinfo=zone)
+    return replace(instant, ns=ns_of(local) + instant.ns % 1000, clock=Clock.UTC)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import typer
 
 from neuron_doctor.engine.facts import Clock, Instant
 from neuron_doctor.engine.verdict import Diagnosis, Finding
+from neuron_doctor.engine.wallclock import ns_of
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?")
 
 
@@ -72,4 +72,4 @@ def _time(text: str) -> int | None:
         parsed = datetime.fromisoformat(text)
     except ValueError as error:
         raise typer.BadParameter(f"{text!r} is not a time such as 2026-05-01T12:00:00Z") from error
-    return round((parsed.replace(tzinfo=parsed.tzinfo or UTC) - _EPOCH) / timedelta(microseconds=1)) * 1000
+    return ns_of(parsed.replace(tzinfo=parsed.tzinfo or UTC))

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+from neuron_doctor.engine.wallclock import date_of, ns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +45,7 @@ def with_years(facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
 
 def _dated(instant: Instant, near_ns: int) -> Instant:
-    stamp = _EPOCH + timedelta(microseconds=instant.ns // 1000)
-    year = (_EPOCH + timedelta(microseconds=near_ns // 1000)).year
+    stamp, year = date_of(instant.ns), date_of(near_ns).year
     candidates = [_in_year(stamp, y) for y in (year - 1, year, year + 1)]
     best = min(candidates, key=lambda ns: abs(ns - near_ns))
     return Instant(best + instant.ns % 1000, Clock.HOST_LOCAL, instant.uncertainty_ns)
@@ -55,7 +53,7 @@ def _dated(instant: Instant, near_ns: int) -> Instant:
 
 def _in_year(stamp: datetime, year: int) -> int:
     day = 28 if (stamp.month, stamp.day) == (2, 29) and not _leap(year) else stamp.day
-    return round((stamp.replace(year=year, day=day) - _EPOCH) / timedelta(microseconds=1)) * 1000
+    return ns_of(stamp.replace(year=year, day=day))
 
 
 def _leap(year: int) -> bool:

@@ -14,6 +14,8 @@ from neuron_doctor.engine.recorder import SEND, GroupRecord, Operation, RankReco
 _SAME_PROGRAM = 4
 #: An earlier round and the last one.
 _ROUNDS = 2
+#: Of more than two collectives in a cycle, none is the other one.
+_TWO = 2
 
 #: What part an operation plays in the program: the same on all ranks, though each has its own group for it.
 Part = tuple[str, str]
@@ -162,7 +164,7 @@ def _alone(fronts: Mapping[int, Gathering], cycle: Sequence[Gathering]) -> list[
     """The ranks that wait where the fewest do, of two collectives that all of them share."""
     collectives = [gathering for gathering in cycle if not gathering.is_transfer]
     shared = all(rank in gathering.group.members for rank in fronts for gathering in collectives)
-    if len(collectives) != len(cycle) or len(cycle) != len({"one", "other"}) or not shared:
+    if len(collectives) != len(cycle) or len(cycle) != _TWO or not shared:
         return []
     counts = Counter(id(gathering) for gathering in fronts.values())
     if len(counts) != len(cycle) or len(set(counts.values())) == 1:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from neuron_doctor.engine.facts import MAX_TEXT, Fact, Place, Problem, Source, Span, Value
+from neuron_doctor.engine.facts import MAX_TEXT, Fact, Place, Problem, Source, Span, Value, ranks_of
 from neuron_doctor.engine.verdict import Proof
 from neuron_doctor.reports.escape import visible
 from neuron_doctor.reports.summary import source_ranks
@@ -36,9 +36,8 @@ def clean(value: Json) -> Json:
 def place_object(place: Place, ranks: Sequence[int] = (), hosts: Sequence[str] = ()) -> Object:
     """A place: what is known of it. `ranks` replaces the place's own; a single rank is a list of one."""
     known: Object = dict(place.known())
-    rank = known.pop("rank", None)
-    own = place.ranks or (() if rank is None else (place.rank,))
-    known["ranks"] = sorted(set(ranks)) or own or None
+    known.pop("rank", None)
+    known["ranks"] = sorted(set(ranks)) or ranks_of(place) or None
     known["hosts"] = sorted(set(hosts)) or None
     return {name: value for name, value in known.items() if value is not None}
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from neuron_doctor.engine.facts import Source, Span
+from neuron_doctor.engine.facts import ranks_of as ranks_of_place
 from neuron_doctor.engine.verdict import Diagnosis, Finding, Role, Severity, Status
 
 _NUMBER = re.compile("[0-9]+")
@@ -95,8 +96,7 @@ def _group(pile: Sequence[Finding]) -> Group:
 
 def ranks_of(finding: Finding) -> tuple[int, ...]:
     """The global ranks of a finding: those that it is about, else the one where it was seen."""
-    place = finding.place
-    return place.ranks or (() if place.rank is None else (place.rank,))
+    return ranks_of_place(finding.place)
 
 
 def hosts_of(finding: Finding) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ def _collected(kind: str, pile: Sequence[Source]) -> Collected:
 
 def source_ranks(source: Source) -> tuple[int, ...]:
     """The ranks that a source speaks of."""
-    return source.ranks or (() if source.place.rank is None else (source.place.rank,))
+    return source.ranks or ranks_of_place(source.place)
 
 
 def lacking(diagnosis: Diagnosis) -> list[tuple[tuple[str, ...], int]]:

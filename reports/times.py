@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 from neuron_doctor.engine.facts import Clock, Instant
+from neuron_doctor.engine.wallclock import date_of
 
 _SECOND = 1_000_000_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNTERS = {Clock.BOOT: "boot", Clock.MONOTONIC: "monotonic"}
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _AFTER = {Clock.BOOT: "s after boot", Clock.MONOTONIC: "s on the clock of the source"}
@@ -32,7 +30,7 @@ def stamp(instant: Instant) -> str:
     if instant.clock in _COUNTERS:
         return _counter(instant)
     try:
-        date = _EPOCH + timedelta(seconds=instant.ns // _SECOND)
+        date = date_of(instant.ns).replace(microsecond=0)
     except OverflowError:
         return ""
     text = date.replace(tzinfo=None).isoformat() + _fraction(instant)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from neuron_doctor.engine.facts import Place, Span
+from neuron_doctor.engine.facts import ranks_of as ranks_of_place
 from neuron_doctor.engine.verdict import Action, ActionKind, Diagnosis, Finding, Role, Status
 from neuron_doctor.reports.escape import visible
 from neuron_doctor.reports.lines import cells
@@ -109,7 +110,7 @@ def place_words(place: Place, hosts: Sequence[str] = (), ranks: Sequence[int] = 
     texts = ("group", place.group), ("container", place.container), ("job", place.job)
     parts = [_hosts(place, hosts or ((place.host,) if place.host else ()))]
     parts += [f"{name} {number}" for name, number in numbers if number is not None]
-    parts.append(rank_words(ranks or place.ranks or (() if place.rank is None else (place.rank,))))
+    parts.append(rank_words(ranks or ranks_of_place(place)))
     parts += [f"{name} {text}" for name, text in texts if text]
     parts.append(f"attempt {place.attempt}" if place.attempt is not None else "")
     return ", ".join(part for part in parts if part)
