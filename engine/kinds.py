@@ -215,7 +215,7 @@ _ALL = (
     _kind("unhealthy-component", "the driver lists a component of the device as unhealthy", "sysfs", component="str"),
     _kind(
         "core-dump",
-        "a file of a runtime core dump; `part` is core, cc-core or log; the directory joins hosts by cluster id and time",
+        "a file of a runtime core dump; `part` is core or cc-core; the directory joins hosts by cluster id and time",
         "core-dump",
         part="str",
         cluster_id="str",
@@ -268,7 +268,7 @@ _ALL = (
     ),
     _kind(
         "device-user",
-        "a process that holds a device, as neuron-ls or a process table lists it",
+        "a process that holds a device, as neuron-ls lists it",
         "neuron-ls",
         command="str",
         runtime_version="str",
@@ -378,12 +378,6 @@ _ALL = (
         cancelled_by="str",
     ),
     _kind("log-loss", "a log says that it lost records here, so that their absence proves nothing", _TEXT),
-    _kind(
-        "silence",
-        "a source stopped before its peers, or showed nothing for long: the seconds, on one clock",
-        _TEXT,
-        seconds="float",
-    ),
 )
 
 KINDS: Mapping[str, FactKind] = MappingProxyType({kind.name: kind for kind in _ALL})

@@ -235,22 +235,8 @@ def _link(loader: _Loader, doc: RuleDoc, source: Document) -> Rule | None:
     if cause is None:
         loader.complain(source.at("cause"), f"there is no cause {doc.cause!r}", _near(doc.cause, loader.causes))
     when = _condition(loader, doc.when, source, ("when",))
-    explains = tuple(
-        Explains(
-            _causes(loader, e.causes, source, ("explains", i)),
-            e.relation,
-            parse_duration(e.within),
-            parse_duration(e.lead),
-            e.edge,
-        )
-        for i, e in enumerate(doc.explains)
-    )
-    supersedes = frozenset(doc.supersedes)
-    for name in supersedes - loader.rules.keys():
-        loader.complain(source.at("supersedes"), f"there is no rule {name!r}", _near(name, loader.rules))
-    for i, alternative in enumerate(doc.alternatives):
-        if alternative.cause not in loader.causes:
-            loader.complain(source.at("alternatives", i, "cause"), f"there is no cause {alternative.cause!r}")
+    explains = _explains(loader, doc, source)
+    _check_names(loader, doc, source)
     ends = tuple(q for i, text in enumerate(doc.ends) if (q := _query(loader, text, source, ("ends", i))))
     if when is None or cause is None or len(loader.errors) > before:
         return None
@@ -266,7 +252,7 @@ def _link(loader: _Loader, doc: RuleDoc, source: Document) -> Rule | None:
         when=when,
         explanation=doc.explanation,
         explains=explains,
-        supersedes=supersedes,
+        supersedes=frozenset(doc.supersedes),
         alternatives=tuple(doc.alternatives),
         actions=tuple(doc.actions),
         references=tuple(doc.references),
@@ -278,6 +264,28 @@ def _link(loader: _Loader, doc: RuleDoc, source: Document) -> Rule | None:
         location=source.at("id"),
         patterns=tuple(doc.patterns),
     )
+
+
+def _explains(loader: _Loader, doc: RuleDoc, source: Document) -> tuple[Explains, ...]:
+    return tuple(
+        Explains(
+            _causes(loader, e.causes, source, ("explains", i)),
+            e.relation,
+            parse_duration(e.within),
+            parse_duration(e.lead),
+            e.edge,
+        )
+        for i, e in enumerate(doc.explains)
+    )
+
+
+def _check_names(loader: _Loader, doc: RuleDoc, source: Document) -> None:
+    """Whether the rules and causes that a rule names beside its own are there."""
+    for name in set(doc.supersedes) - loader.rules.keys():
+        loader.complain(source.at("supersedes"), f"there is no rule {name!r}", _near(name, loader.rules))
+    for i, alternative in enumerate(doc.alternatives):
+        if alternative.cause not in loader.causes:
+            loader.complain(source.at("alternatives", i, "cause"), f"there is no cause {alternative.cause!r}")
 
 
 def _causes(loader: _Loader, names: Iterable[str], source: Document, where: DocPath) -> frozenset[str]:
