@@ -14,6 +14,7 @@ from neuron_doctor.collectors import (
     neuron_ls,
     neuron_monitor,
     packages,
+    papers,
     profiles,
     slurm,
     sysfs,
@@ -29,6 +30,7 @@ from neuron_doctor.engine.patterns import PatternSet
 def collectors_for(patterns: PatternSet, matcher: Matcher) -> tuple[Collector, ...]:
     """Every collector; the one for text looks for these patterns."""
     return (
+        papers.COLLECTOR,
         flight_recorder.COLLECTOR,
         *ndet.COLLECTORS,
         neuron_monitor.COLLECTOR,

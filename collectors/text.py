@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
+from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import Block, blocks
 from neuron_doctor.collectors.masking import MASK, masked, without_secrets
 from neuron_doctor.collectors.nrt import CODES, SYMBOLS
+from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, Line, Record, peel
 from neuron_doctor.collectors.storms import Steps, Storm
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Gap, Instant, Place, Span, Value, span_of
@@ -60,6 +61,7 @@ def is_text(head: bytes, _name: str) -> bool:
 
 def _collect(scan: _Scan) -> Iterator[Fact]:
     storm = Storm()
+    notes = is_notes(scan.inp.stream.peek(HEAD)[:HEAD])
     size = 0
     for block in blocks(scan.inp.stream):
         size += block.end - block.start
@@ -73,7 +75,7 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
     yield from storm.flush()
     if not size:
         raise UnreadableInput("the file is empty")
-    scan.inp.kind = "kernel" if scan.kernel > scan.others else "log"
+    scan.inp.kind = "notes" if notes else "kernel" if scan.kernel > scan.others else "log"
     _set_coverage(scan)
 
 

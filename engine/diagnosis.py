@@ -29,7 +29,7 @@ from neuron_doctor.engine.verdict import (
 
 def diagnose(rulebook: Rulebook, collection: Collection) -> Diagnosis:
     """The whole way from what was collected to a verdict. Pure: the same for the same facts in any order."""
-    facts = with_years(deduplicated(collection.facts))
+    facts = with_years(deduplicated(_first_hand(collection)))
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))
     collectives = complete(match_collectives([fact for fact in placed if fact.kind == "fr-rank"]), topology)
@@ -39,6 +39,13 @@ def diagnose(rulebook: Rulebook, collection: Collection) -> Diagnosis:
     graph = decide(matches, facts, sources)
     diagnosis = _assembled(rulebook, graph, sources, missing, usable=bool(facts) or any(s.records for s in sources))
     return replace(diagnosis, missing=_not_collected(diagnosis, topology))
+
+
+def _first_hand(collection: Collection) -> Iterable[Fact]:
+    """The facts without those of people's notes, which quote other days and other hosts, where there is anything else."""
+    notes = {source.id for source in collection.sources if source.kind == "notes"}
+    others = [fact for fact in collection.facts if fact.source not in notes]
+    return others if any(s.records for s in collection.sources if s.id not in notes) else collection.facts
 
 
 def _completed_sources(sources: Iterable[Source], facts: Iterable[Fact], topology: Topology) -> Iterator[Source]:

@@ -27,6 +27,8 @@ _KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "kubectl": ("state of Kubernetes", "kubectl get pods,events -o wide > kubectl.txt"),
         "sysfs": ("driver counters (sysfs)", "cp -r /sys/devices/virtual/neuron_device HOST/sysfs"),
         "ndet-trace": ("NDET trace", ""),
+        "paper": ("report or rule of this program (no evidence)", ""),
+        "notes": ("notes that quote other evidence", ""),
         "core-dump": ("core dump of the runtime", ""),
     }
 )

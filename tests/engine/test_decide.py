@@ -230,3 +230,10 @@ def test_a_rank_that_is_singled_out_stands_on_its_own_host_and_not_on_that_of_th
     found = run(pack(tmp_path, odd), *waiting, sources=sources)
     [root] = found.findings
     assert (root.place.ranks, root.place.host, root.hosts) == ((5,), "h5", ("h5",))
+
+
+def test_notes_count_only_where_nothing_else_was_collected(tmp_path: Path) -> None:
+    noted = hit("broke", host="b", device=7, source="README.md")
+    notes, log = source("README.md", kind="notes"), source("rank0")
+    assert run(book(tmp_path / "a"), noted, sources=(notes, log)).verdict.status is Status.HEALTHY
+    assert run(book(tmp_path / "b"), noted, sources=(notes,)).verdict.status is Status.ROOT_CAUSE

@@ -1,0 +1,48 @@
+"""Texts about failures that are no evidence of one: this program's own reports and rules, and people's notes.
+
+A report written into the directory that it was made from quotes every bad line of it, and a rule file quotes those of
+other people's jobs. Notes (Markdown) quote what somebody saw, somewhere, some day; they count as evidence only where
+nothing else was collected, and that is for the engine to decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.engine.facts import Fact
+
+#: What stands first: in the reports in JSON, in text and Markdown, in a rule file.
+_OWN = re.compile(
+    rb"\A\s{0,8}(?:\{\s{0,8}\"schema\": ?\"neuron-doctor/"
+    rb"|# yaml-language-server: \$schema=[^\n]{0,100}rule\.schema\.json)"
+)
+_HEADLINE = re.compile(
+    rb"\A(?:# )?(?:\d{1,6} )?(?:ROOT CAUSES?|VICTIMS ONLY|UNKNOWN FAILURE|NOT EVALUABLE|HARMLESS AS FAR AS SEEN"
+    rb"|HEALTHY AS FAR AS SEEN): "
+)
+#: A line that every report in words has near its headline or at its end.
+_OF_A_REPORT = re.compile(
+    rb"^(?:  what        |  Only what was collected was checked|[Cc]hecked with \d{1,6} rules|## Root cause)",
+    re.MULTILINE,
+)
+_HEADING = re.compile(rb"\A(?:\xef\xbb\xbf)?\s{0,8}#{1,3} [^\n]{1,200}\n")
+_FENCE_OR_HEADING = re.compile(rb"^(?:```|#{2,4} \S)", re.MULTILINE)
+
+
+def is_paper(head: bytes, _name: str) -> bool:
+    """Whether this program wrote it, or it is one of its rules."""
+    return bool(_OWN.match(head) or (_HEADLINE.match(head) and _OF_A_REPORT.search(head)))
+
+
+def is_notes(head: bytes) -> bool:
+    """Whether it is Markdown: a heading, then further ones or a quotation between fences."""
+    return _HEADING.match(head) is not None and _FENCE_OR_HEADING.search(head, 1) is not None
+
+
+def _collect(_inp: Input) -> Iterable[Fact]:
+    return ()
+
+
+COLLECTOR = Collector("paper", "reports and rules of this program, which quote other evidence", is_paper, _collect)
