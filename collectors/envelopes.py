@@ -1,7 +1,8 @@
-"""Log lines that travel as one JSON object a line: Docker's json-file and `journalctl -o json`.
+"""Log lines that travel as one JSON object a line: Docker's json-file, `journalctl -o json`, and structured logging.
 
 Formats: Docker `json-file` logging driver (`log`, `stream`, `time`); systemd.journal-fields(7) and systemd's "Journal
-Export Formats" (`MESSAGE` is a string, or an array of bytes where it is not printable UTF-8; numbers are strings).
+Export Formats" (`MESSAGE` is a string, or an array of bytes where it is not printable UTF-8; numbers are strings);
+python-json-logger, structlog, zap and ECS: a message and a level, and the traceback in a field of its own.
 """
 
 from __future__ import annotations
@@ -17,6 +18,22 @@ from neuron_doctor.engine.facts import Instant
 _BYTES = range(256)
 _PID = re.compile(r"\d{1,10}", re.ASCII)
 _PRIORITY = re.compile(r"[0-7]")
+#: The names of the fields of structured logging, best first.
+_MESSAGES = ("message", "msg", "event")
+_LEVELS = ("level", "levelname", "severity", "lvl", "log.level")
+_TRACEBACKS = (
+    "exc_info",
+    "exception",
+    "exc_text",
+    "traceback",
+    "stack_trace",
+    "stacktrace",
+    "stack",
+    "error.stack_trace",
+)
+_TIMES = ("timestamp", "time", "@timestamp", "asctime", "ts", "datetime")
+_PLACES = {"rank": ("rank", "global_rank"), "local_rank": ("local_rank",), "pid": ("pid", "process", "process.pid")}
+_HOSTS = ("hostname", "host", "host.name")
 _PARTIAL_UNLESS = "\n"  # Docker cuts at 16 KiB; the last piece alone ends with a newline
 
 
@@ -34,7 +51,11 @@ class Envelope:
 
 def may_be_envelope(text: str) -> bool:
     """A cheap look: False where `unwrap` gives None."""
-    return text.startswith("{") and ('"log"' in text or '"MESSAGE"' in text)
+    return text.startswith("{") and ('"log"' in text or '"MESSAGE"' in text or _may_be_structured(text))
+
+
+def _may_be_structured(text: str) -> bool:
+    return any(f'"{name}"' in text for name in _MESSAGES) and any(f'"{name}"' in text for name in _LEVELS)
 
 
 def unwrap(text: str) -> Envelope | None:
@@ -50,7 +71,26 @@ def unwrap(text: str) -> Envelope | None:
         return _journal(entry)
     if isinstance(entry.get("log"), str):
         return _docker(entry)
+    if _first(entry, _MESSAGES) and _first(entry, _LEVELS):
+        return _structured(entry)
     return None
+
+
+def _first(entry: dict[str, object], names: tuple[str, ...]) -> str:
+    """The first of these fields that is a string with something in it."""
+    return next((text for name in names if (text := _string(entry, name))), "")
+
+
+def _structured(entry: dict[str, object]) -> Envelope:
+    message, traceback = _first(entry, _MESSAGES), _first(entry, _TRACEBACKS)
+    known = {"host": _first(entry, _HOSTS), "level": _first(entry, _LEVELS).upper()}
+    for place, names in _PLACES.items():
+        known[place] = next((text for name in names if _PID.fullmatch(text := str(entry.get(name, "")))), "")
+    return Envelope(
+        message=f"{message}\n{traceback}" if traceback and traceback not in message else message,
+        known={name: value for name, value in known.items() if value},
+        instant=read_iso(_first(entry, _TIMES)),
+    )
 
 
 def _string(entry: dict[str, object], key: str) -> str:

@@ -170,7 +170,8 @@ def _channel_fits(pattern: Pattern, record: Record) -> bool:
 def _in_window(block: Block, begin: int, end: int, pattern: Pattern) -> _Found | None:
     """A match over the neighbours of the anchor's line that takes in that line."""
     here = peel(_decode(block.data[begin:end]))
-    if not re.search(pattern.search, _message(here)):  # a candidate only: spare its neighbours
+    search = re.compile(pattern.search).search
+    if not any(map(search, _message(here).split("\n"))):  # a candidate only: spare its neighbours
         return None
     before = [_message(line) for line in _lines_before(block, begin, LINES_BEFORE)][::-1]
     after = [_message(line) for line in _lines_after(block, end, LINES_AFTER)]

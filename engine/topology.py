@@ -16,8 +16,8 @@ V = TypeVar("V")
 @dataclass(frozen=True, slots=True)
 class Topology:
     """What is known of the job's shape. `host_of` maps every name of a host to the one that is shown; `home_of_rank` is
-    proven by the ranks' own files, `host_of_rank` by all records; `directory_of` is the host hint of sources that are of
-    no single rank."""
+    proven by the ranks' own files or by records that name the host, `host_of_rank` by all records; `directory_of` is the
+    host hint of sources that are of no single rank, and `merged` are those of them that tell of ranks of other hosts."""
 
     host_of: Mapping[str, str] = field(default_factory=dict)
     instance_of: Mapping[str, str] = field(default_factory=dict)
@@ -26,6 +26,7 @@ class Topology:
     host_of_rank: Mapping[int, str] = field(default_factory=dict)
     home_of_rank: Mapping[int, str] = field(default_factory=dict)
     directory_of: Mapping[str, str] = field(default_factory=dict)
+    merged: frozenset[str] = frozenset()
     device_of_address: Mapping[tuple[str | None, str], int] = field(default_factory=dict)
     ranks: tuple[int, ...] = ()
     hosts: tuple[str, ...] = ()
@@ -39,9 +40,14 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     host_of, instance_of = _names(facts, [source.place for source in sources], places)
     placed = [_with_host(place, host_of, instance_of) for place in places]
     rank_of_process = _unique(((p.host, p.pid), p.rank) for p in placed if p.pid is not None and p.rank is not None)
-    host_of_rank = _unique((p.rank, p.host) for p in placed if p.rank is not None and p.host)
     own = [(s, _with_host(s.place, host_of, instance_of)) for s in sources]
-    home_of_rank = _unique((place.rank, place.host) for _, place in own if place.rank is not None and place.host)
+    directory_of = {s.id: place.host for s, place in own if place.host and place.rank is None}
+    told = [(f.source, p.rank, p.host) for f, p in zip(facts, placed, strict=False) if p.rank is not None and p.host]
+    home_of_rank = {
+        **_unique((rank, host) for source, rank, host in told if host != directory_of.get(source, host)),
+        **_unique((place.rank, place.host) for _, place in own if place.rank is not None and place.host),
+    }
+    host_of_rank = {**_unique((p.rank, p.host) for p in placed if p.rank is not None and p.host), **home_of_rank}
     sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
     size = next(iter(sizes)) if len(sizes) == 1 else None
     hosts = tuple(sorted({p.host for p in placed if p.host}))
@@ -54,7 +60,10 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         rank_of_pid=_unique(pids),
         host_of_rank=host_of_rank,
         home_of_rank=home_of_rank,
-        directory_of={s.id: place.host for s, place in own if place.host and place.rank is None},
+        directory_of=directory_of,
+        merged=frozenset(
+            source for source, rank, host in told if home_of_rank.get(rank, host) != directory_of.get(source, host)
+        ),
         ranks=tuple(sorted({p.rank for p in placed if p.rank is not None})),
         hosts=hosts,
         device_of_address=_device_addresses(facts, host_of, instance_of),
@@ -64,14 +73,18 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
 
 def complete(facts: Iterable[Fact], topology: Topology) -> Iterator[Fact]:
     """The facts, their places completed from what the whole collection proves. A log of many ranks lies in the directory
-    of one host; where the ranks' own files say that a rank runs on another, that directory says nothing."""
+    of one host; where a rank is known to run on another, that directory says nothing, neither of it nor of the ranks
+    beside it (a launcher speaks of its own host's)."""
     for fact in facts:
         place = completed_place(fact.place, topology)
         if place.device is None and isinstance(address := fact.data.get("bdf"), str):
             place = replace(place, device=topology.device_of_address.get((place.host, _short(address))))
         home = topology.home_of_rank.get(place.rank) if place.rank is not None else None
-        if home and place.host != home and place.host == topology.directory_of.get(fact.source):
+        astray = place.rank is not None and place.host == topology.directory_of.get(fact.source)
+        if astray and home and place.host != home:
             place = replace(place, host=home, instance_id=topology.instance_of.get(home))
+        elif astray and not home and fact.source in topology.merged and fact.kind != "launcher-failure":
+            place = replace(place, host=None, instance_id=None)
         yield fact if place is fact.place else replace(fact, place=place)
 
 

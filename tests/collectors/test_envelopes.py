@@ -81,3 +81,32 @@ def test_envelopes_in_envelopes_end() -> None:
     for _ in range(8):
         raw = json.dumps({"log": raw})
     assert len(peel(raw).records) == 1
+
+
+def test_structured_logging_is_opened_with_its_traceback() -> None:
+    entry = {
+        "timestamp": "2026-03-14T02:11:42.000Z",
+        "level": "error",
+        "logger": "train",
+        "rank": 3,
+        "process": 4120,
+        "msg": "unhandled",
+        "exc_info": 'Traceback (most recent call last):\n  File "a.py", line 2, in f\n    g()\nValueError: bad shard',
+    }
+    line = peel(json.dumps(entry))
+    assert line.text.splitlines()[0] == "unhandled"
+    assert line.text.splitlines()[-1] == "ValueError: bad shard"
+    [record] = line.records
+    assert (record.level, record.place.known()) == ("ERROR", {"rank": 3, "pid": 4120})
+    assert record.instant == read_iso("2026-03-14T02:11:42.000Z")
+
+
+def test_a_traceback_that_the_message_holds_already_is_not_told_twice() -> None:
+    raw = json.dumps({"level": "ERROR", "message": "x\nKeyError: 'a'", "exception": "KeyError: 'a'"})
+    assert peel(raw).text == "x\nKeyError: 'a'"
+
+
+@pytest.mark.parametrize("entry", [{"msg": "no level"}, {"level": "INFO"}, {"level": "INFO", "msg": {"nested": 1}}])
+def test_other_objects_stay_as_they_are(entry: dict[str, object]) -> None:
+    raw = json.dumps(entry)
+    assert peel(raw).text == raw

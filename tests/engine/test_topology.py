@@ -66,14 +66,14 @@ def test_a_rank_without_a_host_gets_that_of_its_other_records() -> None:
     assert list(complete(facts, survey(facts, ())))[1].place.host == "a"
 
 
-def test_a_launchers_directory_does_not_place_ranks_whose_own_files_are_elsewhere() -> None:
+def test_the_directory_of_a_log_of_many_hosts_ranks_places_none_of_them() -> None:
     sources = (source("launcher", host="head"), Source("own", "own", "log", place=Place(host="worker", rank=40)))
     facts = (
         hit("x", source="launcher", host="head", rank=40),
         hit("y", source="launcher", host="head", rank=1, offset=3),
     )
     hosts = [fact.place.host for fact in complete(facts, survey(facts, sources))]
-    assert hosts == ["worker", "head"]
+    assert hosts == ["worker", None]
 
 
 def test_the_size_of_the_world_is_known_only_if_all_say_the_same() -> None:
@@ -95,3 +95,21 @@ def test_a_host_and_its_full_name_are_one_unless_two_full_names_begin_so() -> No
     assert len({fact.place.host for fact in complete(facts, survey(facts, ()))}) == 1
     facts = (hit("x", host="node1"), hit("y", host="node1.a.example"), hit("z", host="node1.b.example"))
     assert len({fact.place.host for fact in complete(facts, survey(facts, ()))}) == 3
+
+
+def test_a_record_that_names_the_host_places_a_rank_of_a_merged_log() -> None:
+    """`srun -l` writes the lines of all tasks into one file, which lies in the directory of the head node."""
+    broke = hit("broke", host="head", rank=3, device=1, source="slurm.out")
+    failed = Fact("launcher-failure", {}, Place(host="node8", rank=3), Span("slurm.out", 99), "slurm.out")
+    beside = hit("broke", host="head", rank=2, source="slurm.out", offset=50)
+    local = Fact("launcher-failure", {}, Place(host="head", rank=1), Span("slurm.out", 120), "slurm.out")
+    facts = (broke, failed, beside, local)
+    topology = survey(facts, (source("slurm.out", host="head"),))
+    assert [f.place.host for f in complete(facts, topology)] == ["node8", "node8", None, "head"]
+    assert topology.host_of_rank[3] == "node8"
+
+
+def test_a_log_of_one_hosts_ranks_keeps_its_directory() -> None:
+    facts = (hit("x", host="a", rank=0, source="log"), hit("x", host="a", rank=1, source="log", offset=9))
+    topology = survey(facts, (source("log", host="a"), source("other", host="b", rank=7)))
+    assert [f.place.host for f in complete(facts, topology)] == ["a", "a"]
