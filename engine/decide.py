@@ -13,6 +13,7 @@ from neuron_doctor.engine.moments import Moment, difference_ns, moment_of
 from neuron_doctor.engine.relate import Link, relate
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.verdict import EdgeType, Role
+from neuron_doctor.engine.waitfor import components
 
 #: A rank that goes on for so long after an error has survived it (its log may lag that of the dead by less).
 SURVIVED_NS = 120 * 1_000_000_000
@@ -31,19 +32,13 @@ class Graph:
 
     def roots_of(self) -> dict[int, frozenset[int]]:
         """For every match, the roots at the ends of its chains of causes."""
-        causes: dict[int, list[int]] = defaultdict(list)
+        causes: list[list[int]] = [[] for _ in self.matches]
         for link in self.links:
             causes[link.effect].append(link.cause)
         found: dict[int, frozenset[int]] = {}
-
-        def of(number: int) -> frozenset[int]:
-            if number not in found:
-                found[number] = (
-                    frozenset().union(*(of(c) for c in causes[number])) if causes[number] else frozenset({number})
-                )
-            return found[number]
-
-        return {number: of(number) for number in range(len(self.matches))}
+        for [number] in components(causes):  # causes come before their effects, and there are no circles
+            found[number] = frozenset().union(*(found[cause] for cause in causes[number])) or frozenset({number})
+        return found
 
 
 def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[Source]) -> Graph:
@@ -76,7 +71,7 @@ def _takes_part(match: Match, role: Role) -> bool:
 def _excuse_what_is_benign(graph: Graph) -> None:
     """A victim of nothing but benign causes is benign itself."""
     for number, ends in graph.roots_of().items():
-        victim = graph.roles[number] is Role.CASCADE and graph.matches[number].rule.role == "victim"
+        victim = graph.roles[number] is Role.CASCADE and graph.matches[number].rule.role != "root"
         if victim and all(graph.roles[end] is Role.BENIGN for end in ends):
             graph.roles[number] = Role.BENIGN
 
@@ -102,7 +97,7 @@ def _choose_roots(graph: Graph) -> None:
             graph.links.append(
                 Link(number, stronger, EdgeType.CAUSED_BY, "the same cause at the same place", sure=True)
             )
-    graph.unexplained = [n for n in candidates if graph.matches[n].rule.role == "victim"]
+    graph.unexplained = [n for n in candidates if graph.matches[n].rule.role != "root"]
 
 
 def _rank(match: Match) -> tuple[float, int, str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -62,33 +63,57 @@ def _combination(condition: cond.Combination, scene: Scene) -> Proof:
 
 def _count(condition: cond.Count, scene: Scene) -> Proof:
     facts = scene.answers(condition.query)
-    best: list[Fact] = []
-    for window in _windows(facts, condition.within_ns):
-        if _weight(window, condition.distinct) > _weight(best, condition.distinct):
-            best = window
+    best, weight = _heaviest(facts, condition)
     within = f" within {format_duration(condition.within_ns)}" if condition.within_ns else ""
     what = f"distinct {condition.distinct} of " if condition.distinct else ""
     op = f"count {what}{condition.query.text} >= {condition.at_least}{within}"
-    return Proof(op, _weight(best, condition.distinct) >= condition.at_least, tuple(best))
+    return Proof(op, weight >= condition.at_least, tuple(best))
 
 
-def _weight(facts: Iterable[Fact], distinct: str | None) -> int:
-    if distinct is None:
-        return sum(1 + fact.repeats for fact in facts)
-    return len({value for fact in facts if (value := field_of(fact, distinct)) is not None})
-
-
-def _windows(facts: list[Fact], within_ns: int | None) -> Iterable[list[Fact]]:
-    """All facts, or the largest runs in which the last is at most `within_ns` after the first, per comparable clock."""
-    if within_ns is None:
-        yield facts
-        return
+def _heaviest(facts: list[Fact], condition: cond.Count) -> tuple[list[Fact], int]:
+    """The facts of the window that counts most, and its count; without a window, all of them. Linear in the facts."""
+    if condition.within_ns is None:
+        return facts, _Tally(condition.distinct).add(*facts)
+    best: list[Fact] = []
+    most = 0
     for timed in _by_clock(facts):
-        start = 0
-        for end in range(len(timed)):
-            while timed[end][0] - timed[start][0] > within_ns:
+        tally, start, span = _Tally(condition.distinct), 0, slice(0)
+        for end, (at, fact) in enumerate(timed):
+            tally.add(fact)
+            while at - timed[start][0] > condition.within_ns:
+                tally.remove(timed[start][1])
                 start += 1
-            yield [fact for _, fact in timed[start : end + 1]]
+            if tally.weight > most:
+                most, span = tally.weight, slice(start, end + 1)
+        best = [fact for _, fact in timed[span]] or best
+    return best, most
+
+
+class _Tally:
+    """Counts the records of facts as they come and go, or the distinct values of a field."""
+
+    def __init__(self, distinct: str | None) -> None:
+        self._distinct = distinct
+        self._values: Counter[object] = Counter()
+        self._records = 0
+
+    @property
+    def weight(self) -> int:
+        return len(self._values) if self._distinct else self._records
+
+    def add(self, *facts: Fact) -> int:
+        for fact in facts:
+            self._records += 1 + fact.repeats
+            if self._distinct and (value := field_of(fact, self._distinct)) is not None:
+                self._values[value] += 1
+        return self.weight
+
+    def remove(self, fact: Fact) -> None:
+        self._records -= 1 + fact.repeats
+        if self._distinct and (value := field_of(fact, self._distinct)) is not None:
+            self._values[value] -= 1
+            if not self._values[value]:
+                del self._values[value]
 
 
 def _by_clock(facts: Iterable[Fact]) -> list[list[tuple[int, Fact]]]:

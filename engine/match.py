@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
 
@@ -60,7 +60,27 @@ def match_rules(
         needs = _needs(rule.when, patterns, collected)
         if needs and not matches[rule.id]:
             missing.append(NotEvaluable(rule.id, tuple(sorted(needs))))
-    return [match for found in matches.values() for match in found], sorted(missing, key=lambda n: n.rule)
+    found = [match for of_rule in matches.values() for match in of_rule]
+    return _claimed(found, facts), sorted(missing, key=lambda n: n.rule)
+
+
+def _claimed(matches: Iterable[Match], facts: Iterable[Fact]) -> list[Match]:
+    """A rule of role `unclaimed` has the records that nothing else knows: its matches keep the facts on whose lines
+    no other fact stands, and go where none is left."""
+    matches = list(matches)
+    backstops = {fact.name for match in matches if match.rule.role == "unclaimed" for fact in match.facts}
+    if not backstops:
+        return matches
+    known = {(fact.span.path, fact.span.offset) for fact in facts if fact.name not in backstops}
+    kept: list[Match] = []
+    for match in matches:
+        left = tuple(fact for fact in match.facts if (fact.span.path, fact.span.offset) not in known)
+        if match.rule.role != "unclaimed":
+            kept.append(match)
+        elif left:
+            proof = replace(match.proof, facts=left, children=())
+            kept.append(replace(match, facts=left, proof=proof, place=_place(match.rule, left), hosts=_hosts(left)))
+    return kept
 
 
 def _known(facts: Iterable[Fact], sources: Iterable[Source], topology: Topology) -> dict[str, Sequence[int | str]]:

@@ -132,9 +132,14 @@ def required_literal(regex: str) -> bytes:
         repeated = following == "+"
         run = run + character if character and not optional else ""
         runs.append(run)
+        if atom[0] == "(" and not optional and (inner := _PLAIN_GROUP.match(atom)):
+            runs.append(required_literal(atom[inner.end() : -1]).decode())
         if repeated:
             run = ""
     return max(runs, key=len).encode()
+
+
+_PLAIN_GROUP = re.compile(r"\((?:\?:|\?P<\w+>|(?!\?))")
 
 
 def _literal_of(atom: str) -> str:

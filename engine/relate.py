@@ -12,6 +12,7 @@ from neuron_doctor.engine.moments import Moment, difference_ns, moment_of
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.rulebook import Explains
 from neuron_doctor.engine.verdict import EdgeType
+from neuron_doctor.engine.waitfor import components
 
 #: Relations for which any cause of the job will do: one is chosen for each effect, not all.
 _WIDE = frozenset({"job"})
@@ -138,22 +139,32 @@ def _decided(links: Iterable[Link]) -> list[Link]:
 
 
 def _acyclic(links: Sequence[Link]) -> list[Link]:
-    """Without the links that would close a circle of instances; the sure and the earlier ones stay."""
+    """Without the links that would close a circle of instances; the sure and the earlier ones stay. Only links inside
+    one strongly connected component can close one."""
+    size = max((max(link.effect, link.cause) for link in links), default=-1) + 1
+    causes: list[list[int]] = [[] for _ in range(size)]
+    for link in links:
+        causes[link.effect].append(link.cause)
+    component = {node: number for number, nodes in enumerate(components(causes)) for node in nodes}
     after: dict[int, set[int]] = defaultdict(set)
     kept: list[Link] = []
-
-    def reaches(start: int, goal: int) -> bool:
-        seen, stack = {start}, [start]
-        while stack:
-            node = stack.pop()
-            if node == goal:
-                return True
-            stack.extend(nxt for nxt in after[node] if nxt not in seen)
-            seen |= after[node]
-        return False
-
     for link in sorted(links, key=lambda link: (not link.sure, link.effect, link.cause)):
-        if not reaches(link.cause, link.effect):
+        inside = component[link.effect] == component[link.cause]
+        if not inside:
+            kept.append(link)
+        elif not _reaches(after, link.cause, link.effect):
             after[link.effect].add(link.cause)
             kept.append(link)
     return kept
+
+
+def _reaches(after: Mapping[int, set[int]], start: int, goal: int) -> bool:
+    seen, stack = {start}, [start]
+    while stack:
+        node = stack.pop()
+        if node == goal:
+            return True
+        following = after.get(node, set()) - seen
+        seen |= following
+        stack.extend(following)
+    return False

@@ -147,7 +147,7 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     explanation: Text
     references: Annotated[list[Text], Meta(min_length=1)]
     trust: Annotated[list[Trust], Meta(min_length=1)]
-    role: Literal["root", "victim", "benign", "context", "teardown"] | None = None
+    role: Literal["root", "victim", "benign", "context", "teardown", "unclaimed"] | None = None
     at: Scope = "process"
     status: Literal["experimental", "stable", "deprecated"] = "stable"
     confidence: Share = 0.9

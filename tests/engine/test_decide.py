@@ -8,10 +8,14 @@ from builders import hit, pack, progress, rule, source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neuron_doctor.engine.decide import Graph
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Clock, Collection, Fact, Source
+from neuron_doctor.engine.match import match_rules
+from neuron_doctor.engine.relate import Link
 from neuron_doctor.engine.rulebook import Rulebook
-from neuron_doctor.engine.verdict import Diagnosis, Role, Status
+from neuron_doctor.engine.topology import Topology
+from neuron_doctor.engine.verdict import Diagnosis, EdgeType, Role, Status
 
 EXPLAINS = """
 survivable: false
@@ -237,3 +241,24 @@ def test_notes_count_only_where_nothing_else_was_collected(tmp_path: Path) -> No
     notes, log = source("README.md", kind="notes"), source("rank0")
     assert run(book(tmp_path / "a"), noted, sources=(notes, log)).verdict.status is Status.HEALTHY
     assert run(book(tmp_path / "b"), noted, sources=(notes,)).verdict.status is Status.ROOT_CAUSE
+
+
+def test_a_backstop_keeps_only_the_records_that_nothing_else_knows(tmp_path: Path) -> None:
+    rulebook = pack(
+        tmp_path,
+        rule("known", "record: specific", cause="broken-device", patterns=("specific",)),
+        rule("unknown", "record: any-error", patterns=("any-error",), more="role: unclaimed"),
+    )
+    known, both, alone = hit("specific", offset=5), hit("any-error", offset=5), hit("any-error", offset=9)
+    assert set(roles(run(rulebook, known, both))) == {"known"}
+    found = run(rulebook, known, both, alone)
+    [rest] = [f for f in found.findings if f.rule == "unknown"]
+    assert [span.offset for span in rest.evidence] == [9]
+    assert roles(run(rulebook, alone))["unknown"] is Role.CASCADE
+
+
+def test_a_chain_of_thousands_of_links_is_followed_without_recursion(tmp_path: Path) -> None:
+    links = [Link(n + 1, n, EdgeType.CAUSED_BY, "", sure=True) for n in range(5000)]
+    [match], _ = match_rules(book(tmp_path), [hit("raising")], [source("s")], Topology())
+    graph = Graph([match] * 5001, [Role.CASCADE] * 5001, links)
+    assert graph.roots_of()[5000] == frozenset({0})
