@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.expressions import holds
 from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.match import Match
@@ -45,6 +46,7 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     """Roles and links for all matches."""
     kept = _not_superseded(list(matches))
     progress = _progress(facts)
+    earlier = beforehand(facts, sources)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
     by_name: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
@@ -52,7 +54,7 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
 
     def role(match: Match) -> Role:
         past = _survived(match, progress, single) or _ended(match, by_name)
-        return _FIXED.get(match.rule.role) or past or Role.CASCADE
+        return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if earlier.holds(match) else Role.CASCADE)
 
     roles = [role(match) for match in kept]
     active = [number for number, match in enumerate(kept) if _takes_part(match, roles[number])]

@@ -1,0 +1,54 @@
+"""What a kernel log tells of earlier runs is told apart from what it tells of this one."""
+
+from __future__ import annotations
+
+import pytest
+from builders import hit, source
+
+from neuron_doctor.engine.beforehand import beforehand
+from neuron_doctor.engine.facts import Clock, Fact, Place, Source
+from neuron_doctor.engine.match import Match
+
+DAY = 86_400.0
+START = 1_700_000_000.0
+DMESG = source("dmesg", kind="kernel", host="a")
+
+
+def holds(*facts: Fact, others: tuple[Fact, ...] = (), sources: tuple[Source, ...]) -> bool:
+    match = Match(None, Place(), (), facts, None)  # type: ignore[arg-type]
+    return beforehand((*facts, *others), sources).holds(match)
+
+
+@pytest.mark.parametrize(("age", "older"), [(7 * DAY, True), (20 * 3600.0, False), (-60.0, False)])
+def test_wall_clocks_may_be_in_two_zones(age: float, older: bool) -> None:
+    log = source("rank0", host="a", first=START, last=START + 60)
+    assert holds(hit("broke", at=START - age, source="dmesg", host="a"), sources=(DMESG, log)) is older
+
+
+def test_the_clock_of_another_host_tells_nothing() -> None:
+    log = source("rank0", host="b", first=START)
+    assert not holds(hit("broke", at=START - 7 * DAY, source="dmesg", host="a"), sources=(DMESG, log))
+
+
+@pytest.mark.parametrize(("at", "older"), [(1000.0, True), (399_000.0, False), (400_100.0, False)])
+def test_on_the_boot_clock_the_run_begins_when_its_process_opens_the_device(at: float, older: bool) -> None:
+    broke = hit("broke", at=at, clock=Clock.BOOT, source="dmesg", host="a")
+    opened = hit("x", at=400_000.0, clock=Clock.BOOT, source="dmesg", host="a", pid=7000)
+    attach = Fact("attach", {}, opened.place, opened.span, "dmesg", opened.instant)
+    line = hit("y", source="rank0", host="a", pid=7000)
+    assert holds(broke, others=(attach, line), sources=(DMESG, source("rank0", host="a"))) is older
+
+
+def test_processes_that_no_log_knows_begin_no_run() -> None:
+    broke = hit("broke", at=1000.0, clock=Clock.BOOT, source="dmesg", host="a")
+    opened = hit("x", at=400_000.0, clock=Clock.BOOT, source="dmesg", host="a", pid=1)
+    attach = Fact("attach", {}, opened.place, opened.span, "dmesg", opened.instant)
+    assert not holds(broke, others=(attach,), sources=(DMESG, source("rank0", host="a")))
+
+
+def test_a_record_of_now_beside_old_ones_is_of_now() -> None:
+    log = source("rank0", host="a", first=START)
+    old, now = (
+        hit("broke", at=t, offset=n, source="dmesg", host="a") for n, t in enumerate((START - 9 * DAY, START + 5))
+    )
+    assert not holds(old, now, sources=(DMESG, log))
