@@ -74,14 +74,15 @@ def _assembled(
         explains[edge.target].add(edge.source)
     findings = sorted((replace(f, explains=tuple(sorted(explains[f.id]))) for f in findings), key=_order)
     roots = tuple(f.id for f in findings if f.role is Role.ROOT)
+    unexplained = {ids[number] for number in graph.unexplained}
     return Diagnosis(
-        verdict=_verdict(findings, usable=usable),
+        verdict=_verdict(findings, unexplained, usable=usable),
         sources=tuple(sorted(sources, key=lambda s: s.path)),
         root_causes=roots,
         findings=tuple(findings),
         edges=tuple(edges),
         not_evaluable=tuple(missing),
-        unexplained=tuple(sorted({ids[number] for number in graph.unexplained})),
+        unexplained=tuple(sorted(unexplained)),
         rulebook_sha256=rulebook.sha256,
         rulebook_rules=len(rulebook.rules),
     )
@@ -112,15 +113,16 @@ def _order(finding: Finding) -> tuple[object, ...]:
     )
 
 
-def _verdict(findings: Sequence[Finding], *, usable: bool) -> Verdict:
+def _verdict(findings: Sequence[Finding], unexplained: set[str], *, usable: bool) -> Verdict:
     roots = [finding for finding in findings if finding.role is Role.ROOT]
     if roots:
         more = f", and {len(roots) - 1} more" if len(roots) > 1 else ""
         return Verdict(
             Status.ROOT_CAUSE, f"{roots[0].title}{_where(roots[0])}{_toll(roots, findings)}{more}", complete=True
         )
-    victims = [finding for finding in findings if finding.role is Role.CASCADE]
-    unknown = next((finding for finding in victims if finding.cause == "unknown-failure"), None)
+    # the ends of the chains first: those who were waited for, not those who waited
+    victims = sorted((f for f in findings if f.role is Role.CASCADE), key=lambda f: f.id not in unexplained)
+    unknown = next((f for f in victims if f.cause == "unknown-failure" and f.id in unexplained), None)
     if unknown:
         return Verdict(Status.UNKNOWN_FAILURE, f"{unknown.title}{_where(unknown)}; no rule explains it", complete=True)
     if victims:

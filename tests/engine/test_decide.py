@@ -262,3 +262,32 @@ def test_a_chain_of_thousands_of_links_is_followed_without_recursion(tmp_path: P
     [match], _ = match_rules(book(tmp_path), [hit("raising")], [source("s")], Topology())
     graph = Graph([match] * 5001, [Role.CASCADE] * 5001, links)
     assert graph.roots_of()[5000] == frozenset({0})
+
+
+KILLED = "role: victim\nexplains:\n  - {causes: [stuck], relation: job, within: 1h}\n"
+
+
+def test_the_headline_of_victims_names_the_one_that_was_waited_for(tmp_path: Path) -> None:
+    killed = rule("killed", "record: killing", patterns=("killing",), more=KILLED + "confidence: 0.1\n")
+    waits = rule("waits", "record: waiting", cause="stuck", patterns=("waiting",), more="confidence: 0.9\n")
+    found = run(
+        pack(tmp_path, killed, waits),
+        hit("killing", host="b", rank=1),
+        hit("waiting", host="a", rank=0, offset=3),
+    )
+    assert found.verdict.status is Status.VICTIMS_ONLY
+    assert "killed held on host b" in found.verdict.headline
+
+
+CAUSES_OF_ENDS = "family:\n  stuck: {by: peer, is: waits}\n  unknown-failure: {by: none, is: an end}\n"
+
+
+def test_an_end_that_a_victim_explains_is_no_unknown_failure(tmp_path: Path) -> None:
+    ended = rule("ended", "record: ending", cause="unknown-failure", patterns=("ending",), more="role: victim\n")
+    hangs = "explains:\n  - {causes: [unknown-failure], relation: same-process, within: 1h}\n"
+    waits = rule("waits", "record: waiting", cause="stuck", patterns=("waiting",), more=hangs)
+    (tmp_path / "a").mkdir()
+    book_ = pack(tmp_path / "a", ended, waits, causes=CAUSES_OF_ENDS)
+    ending, waiting = hit("ending", pid=1, host="a"), hit("waiting", pid=1, host="a", offset=3)
+    assert run(book_, ending).verdict.status is Status.UNKNOWN_FAILURE
+    assert run(book_, ending, waiting).verdict.status is Status.VICTIMS_ONLY
