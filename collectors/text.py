@@ -126,7 +126,8 @@ def _line_facts(
 
 
 def _decode(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace")
+    """Text without the carriage return of a line that ends as on Windows."""
+    return raw.decode("utf-8", "replace").rstrip("\r")
 
 
 def _whole(block: Block, line: Line, end: int) -> Line:

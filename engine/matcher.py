@@ -159,12 +159,14 @@ _TAIL: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
 _GAP = re.compile(r"(?:(?<!\\)(?:\.|\\S)|\[\^[^\]\\]*(?:\\.[^\]\\]*)*\])\{\d+,\d+\}")
 
 
+#: `^` where an alternative begins, `$` where one ends.
+_ANCHOR = re.compile(r"(?:(?<=[|(:>])|\A)\^|(?<!\\)\$(?=[|)]|\Z)")
+
+
 def loosened(regex: str) -> str:
     """The expression for the database: the same lines, far fewer events. An anchor to the message's start or end goes
     too, because prefixes and colours stand around the message."""
-    regex = regex.removeprefix("^")
-    if regex.endswith("$") and not regex.endswith("\\$"):
-        regex = regex[:-1]
+    regex = _ANCHOR.sub("", regex)
     regex = _GAP.sub(".*", regex)
     for tail, replacement in _TAIL:
         if tail.search(regex) and "|" not in list(_split_atoms(regex)):

@@ -81,3 +81,16 @@ def test_lines_made_from_a_pattern_are_candidates_in_both_engines(pattern: Patte
             assert engine.find(b"x " + text.encode() + b"\n")
 
     check()
+
+
+@pytest.mark.parametrize(
+    ("regex", "loose"),
+    [
+        ("^Killed$|: line", "Killed|: line"),
+        (r"(?:^a|b$) c\$", r"(?:a|b) c\$"),
+        (r"[^x]y", "[^x]y"),
+        (r"^(?P<n>^z)$", "(?P<n>z)"),
+    ],
+)
+def test_the_database_does_not_look_for_the_ends_of_a_message(regex: str, loose: str) -> None:
+    assert loosened(regex) == loose
