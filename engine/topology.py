@@ -61,14 +61,25 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         host_of_rank=host_of_rank,
         home_of_rank=home_of_rank,
         directory_of=directory_of,
-        merged=frozenset(
-            source for source, rank, host in told if home_of_rank.get(rank, host) != directory_of.get(source, host)
-        ),
+        merged=frozenset(_of_many_hosts(told, home_of_rank, directory_of) | _of_a_job(own, directory_of)),
         ranks=tuple(sorted({p.rank for p in placed if p.rank is not None})),
         hosts=hosts,
         device_of_address=_device_addresses(facts, host_of, instance_of),
         world_size=size if isinstance(size, int) else None,
     )
+
+
+def _of_many_hosts(
+    told: Iterable[tuple[str, int, str]], home_of_rank: Mapping[int, str], directory_of: Mapping[str, str]
+) -> set[str]:
+    """The sources with a rank whose home is not the host in whose directory they lie."""
+    return {source for source, rank, host in told if home_of_rank.get(rank, host) != directory_of.get(source, host)}
+
+
+def _of_a_job(own: Iterable[tuple[Source, Place]], directory_of: Mapping[str, str]) -> set[str]:
+    """The outputs of whole jobs (`slurm-99.out`) among the files of several hosts: they lie where the batch script ran."""
+    several = len({place.host for _, place in own if place.host}) > 1
+    return {source.id for source, _ in own if several and source.place.job and source.id in directory_of}
 
 
 def complete(facts: Iterable[Fact], topology: Topology) -> Iterator[Fact]:

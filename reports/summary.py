@@ -46,15 +46,17 @@ def roots(diagnosis: Diagnosis) -> list[Finding]:
 
 
 def worth_a_look(diagnosis: Diagnosis) -> list[Finding]:
-    """What no root explains: the unexplained, victims where there are only victims, risks without a failure yet."""
+    """What no root explains: first the unexplained, then victims where there are only victims, and risks without a
+    failure yet."""
     unexplained, only_victims = set(diagnosis.unexplained), diagnosis.verdict.status is Status.VICTIMS_ONLY
-    return [
+    worth = [
         finding
         for finding in diagnosis.findings
         if finding.id in unexplained
         or (only_victims and finding.role is Role.CASCADE)
         or (finding.role is Role.CONTEXT and finding.severity.rank >= Severity.WARNING.rank)
     ]
+    return sorted(worth, key=lambda finding: finding.id not in unexplained)
 
 
 def consequences(diagnosis: Diagnosis, root: Finding) -> list[Finding]:

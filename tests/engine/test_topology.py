@@ -113,3 +113,13 @@ def test_a_log_of_one_hosts_ranks_keeps_its_directory() -> None:
     facts = (hit("x", host="a", rank=0, source="log"), hit("x", host="a", rank=1, source="log", offset=9))
     topology = survey(facts, (source("log", host="a"), source("other", host="b", rank=7)))
     assert [f.place.host for f in complete(facts, topology)] == ["a", "a"]
+
+
+def test_the_output_of_a_job_places_no_rank_where_files_of_several_hosts_were_collected() -> None:
+    facts = (
+        hit("broke", host="head", rank=3, source="slurm-99.out"),
+        hit("note", host="head", source="slurm-99.out", offset=9),
+    )
+    output, other = source("slurm-99.out", host="head", job="99"), source("dmesg", host="node8", kind="kernel")
+    assert [f.place.host for f in complete(facts, survey(facts, (output, other)))] == [None, "head"]
+    assert [f.place.host for f in complete(facts, survey(facts, (output,)))] == ["head", "head"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from neuron_doctor.engine.facts import Problem
 from neuron_doctor.engine.verdict import Diagnosis, Role, Severity, Status
 from neuron_doctor.reports.lines import cells
+from neuron_doctor.reports.summary import worth_a_look
 from neuron_doctor.reports.text import render_text
 
 SGR = re.compile(r"\x1b\[[0-9;]+m")
@@ -202,3 +204,10 @@ def test_any_text_of_a_log_is_printed_harmless_and_in_the_width(
     lines = shown(samples.hostile(text), width, verbose=verbose).split("\n")
     assert all(line.isprintable() for line in lines)
     assert [line for line in lines if cells(line) > width and not UNBREAKABLE.match(line)] == []
+
+
+def test_of_victims_the_one_that_nothing_explains_is_told_first(samples: ModuleType) -> None:
+    diagnosis = samples.victims_only()
+    waited_for = samples.finding("launcher-sigkill", "process-crash", Role.CASCADE, confidence=0.1)
+    diagnosis = replace(diagnosis, findings=(*diagnosis.findings, waited_for), unexplained=(waited_for.id,))
+    assert worth_a_look(diagnosis)[0] == waited_for
