@@ -39,9 +39,9 @@ class Call:
     """One operation that a rank's program issued.
 
     `ordinal` counts the collectives of this rank in this group from 0; for send and receive the operations to or from
-    `peer` (a global rank). `batch` is the number of the coalesced batch within the rank, or None. A time is None
-    where it never came: a call with `issued` only is queued on the host, `started` runs on the device, `completed` is done. `failed` is
-    when the watchdog or the backend gave it up.
+    `peer` (a global rank). `batch` is the number of the coalesced batch within the rank, or None. A time is None where it
+    never came: a call with `issued` only is queued on the host, `started` runs on the device, `completed` is done.
+    `failed` is when the watchdog or the backend gave it up.
     """
 
     rank: int
@@ -101,6 +101,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepDone(Event):
+    """A rank finished a training step; `seconds` is what it took."""
+
     step: int
     loss: float
     seconds: float
@@ -116,6 +118,8 @@ class HardwareError(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostHardwareError(Event):
+    """The machine itself is broken, not a Neuron device."""
+
     error: str  # "machine-check", "disk-io", "file-system"
 
 
@@ -213,13 +217,15 @@ class LauncherSaw(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulerSaid(Event):
-    """The scheduler cancelled the job, ran out of time, lost a node: `what` is "cancelled", "time-limit", "node-fail", "preempted"."""
+    """The scheduler ended the job: `what` is "cancelled", "time-limit", "node-fail" or "preempted"."""
 
     what: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostRebooted(Event):
+    """A host went down; `back` is when it was up again, None if it was not."""
+
     back: float | None = None
 
 

@@ -72,6 +72,7 @@ class Job:
 
     @property
     def world(self) -> int:
+        """The number of ranks."""
         return len(self.seats)
 
     def groups_of(self, rank: int) -> tuple[Group, ...]:
@@ -79,7 +80,9 @@ class Job:
         return tuple(group for group in self.groups if rank in group.ranks)
 
     def host_of(self, rank: int) -> Host:
+        """The machine that a rank runs on."""
         return self.hosts[self.seats[rank].host]
 
     def ranks_on(self, host: int) -> tuple[int, ...]:
+        """The ranks on the host with this index."""
         return tuple(seat.rank for seat in self.seats if seat.host == host)

@@ -16,6 +16,8 @@ class Recorder(StrEnum):
 
 
 class Launcher(StrEnum):
+    """What starts the ranks of a host and reports their ends."""
+
     TORCHRUN = "torchrun"
     SRUN = "srun"
     MPIRUN = "mpirun"
@@ -31,6 +33,8 @@ class Site(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Style:
+    """All choices of one incident. `prefix` is what dresses the lines of program logs."""
+
     recorder: Recorder = Recorder.NONE
     recorder_version: str = "2.10"  # schema version, by flight-recorder.md section 2
     recorder_json: bool = False

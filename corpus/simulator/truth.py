@@ -16,8 +16,8 @@ class Knowable(StrEnum):
 class Fault:
     """One injected fault. `cause` is an id of causes.yaml; empty `ranks` means that no rank is at fault by itself.
 
-    `weaker` are causes that are right, though less precise, when the statement of the fault is lost; `node_action` says that an action
-    on the host (reboot, reset, replace) is right for it.
+    `weaker` are causes that are right, though less precise, when the statement of the fault is lost; `node_action` says
+    that an action on the host (reboot, reset, replace) is right for it.
     """
 
     cause: str
