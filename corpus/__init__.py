@@ -1,0 +1,1 @@
+"""Labelled incidents, the demo among them, and the simulator that makes more."""
