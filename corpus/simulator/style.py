@@ -52,3 +52,4 @@ class Style:
     dmesg: bool = True
     scheduler: bool = False  # kubectl or slurm output was collected
     noise: float = 0.0  # benign lines per useful line
+    utc_offset: int = 0  # seconds east of UTC of what the hosts print as local time (lines without a zone)
