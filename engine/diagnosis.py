@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from neuron_doctor.engine.collectives import match_collectives
+from neuron_doctor.engine.counterfactual import counterfactuals
 from neuron_doctor.engine.decide import Graph, decide
 from neuron_doctor.engine.deduplicate import deduplicated
 from neuron_doctor.engine.facts import Collection, Fact, Source
@@ -29,6 +31,13 @@ from neuron_doctor.engine.verdict import (
 
 def diagnose(rulebook: Rulebook, collection: Collection) -> Diagnosis:
     """The whole way from what was collected to a verdict. Pure: the same for the same facts in any order."""
+    diagnosis = diagnose_once(rulebook, collection)
+    tried = counterfactuals(partial(diagnose_once, rulebook), collection, diagnosis)
+    return replace(diagnosis, counterfactuals=tried)
+
+
+def diagnose_once(rulebook: Rulebook, collection: Collection) -> Diagnosis:
+    """The verdict alone, without the trial of what it rests on."""
     facts = with_years(deduplicated(_first_hand(collection)))
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))

@@ -161,6 +161,16 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Counterfactual:
+    """What the verdict becomes without the sources of these paths, all of one kind; `flips` where its roots are others."""
+
+    kind: str
+    without: tuple[str, ...]
+    flips: bool
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """Everything that a report shows; findings stand in their canonical order, roots by `root_causes`."""
 
@@ -174,3 +184,4 @@ class Diagnosis:
     rulebook_sha256: str
     rulebook_rules: int
     missing: tuple[str, ...] = ()
+    counterfactuals: tuple[Counterfactual, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from neuron_doctor.engine.verdict import Counterfactual
 from neuron_doctor.reports.summary import Collected
 from neuron_doctor.reports.wording import counted, host_words, rank_words, size_words
 
@@ -49,3 +50,20 @@ def collected_words(kind: Collected) -> str:
     name = _KINDS.get(kind.kind, (kind.kind, ""))[0]
     parts = [host_words(kind.hosts), rank_words(kind.ranks), size_words(kind.size), counted(kind.records, "record")]
     return f"{kind.sources:,} x {name}: " + ", ".join(part for part in parts if part)
+
+
+def resting_words(trials: Sequence[Counterfactual]) -> list[str]:
+    """What a verdict rests on, a sentence for each trial in which it becomes another, and one for all in which it stands."""
+    flipped = [
+        f"without {_evidence_words(trial)}: {trial.verdict.status}, {trial.verdict.headline}"
+        for trial in trials
+        if trial.flips
+    ]
+    standing = [_evidence_words(trial) for trial in trials if not trial.flips]
+    return flipped + ([f"the same verdict without {', without '.join(standing)}"] if standing else [])
+
+
+def _evidence_words(trial: Counterfactual) -> str:
+    if len(trial.without) == 1:
+        return trial.without[0]
+    return f"any {need_words((trial.kind,))} ({len(trial.without):,} files)"

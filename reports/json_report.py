@@ -59,6 +59,16 @@ def report_object(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Ob
             for rule in sorted(diagnosis.not_evaluable, key=lambda r: (r.rule, r.needs))
         ],
         "unexplained": sorted(diagnosis.unexplained),
+        "counterfactuals": [
+            {
+                "kind": trial.kind,
+                "without": trial.without,
+                "flips": trial.flips,
+                "status": trial.verdict.status,
+                "headline": trial.verdict.headline,
+            }
+            for trial in diagnosis.counterfactuals
+        ],
     }
     return cast("Object", clean(report))
 

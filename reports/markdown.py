@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from neuron_doctor.engine.verdict import Action, Diagnosis, Finding, Proof
-from neuron_doctor.reports.collecting import collected_words, how_to_collect, need_words
+from neuron_doctor.reports.collecting import collected_words, how_to_collect, need_words, resting_words
 from neuron_doctor.reports.escape import code_block, code_span, prose, shortened, table_cell
 from neuron_doctor.reports.ranges import host_list, ranges
 from neuron_doctor.reports.summary import (
@@ -47,9 +47,15 @@ def render_markdown(diagnosis: Diagnosis) -> str:
         lines += [f"## {kind} {number}: {prose(finding.title)}", "", *_finding(diagnosis, finding)]
     seen = ("## Seen as well, and not explained", worth_a_look(diagnosis)) if found else ("## Seen", diagnosis.findings)
     lines += _consequences(seen[0], grouped(seen[1]))
-    lines += [*_not_checked(diagnosis), *_involved(diagnosis), *_sources(diagnosis)]
+    lines += [*_not_checked(diagnosis), *_resting(diagnosis), *_involved(diagnosis), *_sources(diagnosis)]
     rulebook = f"{counted(diagnosis.rulebook_rules, 'rule')}, rulebook {code_span(diagnosis.rulebook_sha256)}"
     return "\n".join([*lines, f"Checked with {rulebook}."]) + "\n"
+
+
+def _resting(diagnosis: Diagnosis) -> Iterator[str]:
+    told = resting_words(diagnosis.counterfactuals)
+    if told:
+        yield from ("## What the verdict rests on", "", *(f"- {prose(text)}" for text in told), "")
 
 
 def _finding(diagnosis: Diagnosis, finding: Finding) -> Iterator[str]:

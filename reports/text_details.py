@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from neuron_doctor.engine.facts import Source
 from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, Role
-from neuron_doctor.reports.collecting import collected_words
+from neuron_doctor.reports.collecting import collected_words, resting_words
 from neuron_doctor.reports.lines import BLANK, Line, Style, paragraph
 from neuron_doctor.reports.summary import collected, source_ranks
 from neuron_doctor.reports.times import when
@@ -34,6 +34,7 @@ def details(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
         *_findings(diagnosis, width, verbose=verbose),
         *_edges(diagnosis.edges, width, verbose=verbose),
         *_unexplained(diagnosis, width, verbose=verbose),
+        *_resting(diagnosis, width),
         *(_sources(diagnosis.sources, width, verbose=verbose) if diagnosis.root_causes or verbose else []),
         *_problems_of(diagnosis.sources, width, verbose=verbose),
     ]
@@ -88,6 +89,12 @@ def _unexplained(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Lin
     for finding in _some(members, verbose=verbose):
         lines += paragraph(f"{finding.title} [{finding.id}]", width, "  * ")
     return lines + _rest(members, verbose=verbose)
+
+
+def _resting(diagnosis: Diagnosis, width: int) -> list[Line]:
+    told = resting_words(diagnosis.counterfactuals)
+    lines = _heading("What the verdict rests on", width) if told else []
+    return lines + [line for text in told for line in paragraph(text, width, "  * ", "    ")]
 
 
 def _sources(sources: Sequence[Source], width: int, *, verbose: bool) -> list[Line]:

@@ -7,6 +7,7 @@ from neuron_doctor.engine.verdict import (
     Action,
     ActionKind,
     Alternative,
+    Counterfactual,
     Diagnosis,
     Edge,
     EdgeType,
@@ -273,6 +274,12 @@ def hbm_incident(ranks: int = 64) -> Diagnosis:
             NotEvaluable("ecc-rise", ("sysfs", "neuron-monitor")),
         ),
         missing=(f"kernel log of {len(hosts) - 1} of {len(hosts)} hosts",) if len(hosts) > 1 else (),
+        counterfactuals=(
+            Counterfactual("kernel", (f"{host}/dmesg.txt",), False, Verdict(Status.ROOT_CAUSE, "the same", True)),
+            Counterfactual(
+                "log", ("a.log", "b.log"), True, Verdict(Status.VICTIMS_ONLY, "only consequences\x1b[31m", True)
+            ),
+        ),
     )
 
 

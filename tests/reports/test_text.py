@@ -211,3 +211,9 @@ def test_of_victims_the_one_that_nothing_explains_is_told_first(samples: ModuleT
     waited_for = samples.finding("launcher-sigkill", "process-crash", Role.CASCADE, confidence=0.1)
     diagnosis = replace(diagnosis, findings=(*diagnosis.findings, waited_for), unexplained=(waited_for.id,))
     assert worth_a_look(diagnosis)[0] == waited_for
+
+
+def test_the_report_says_what_the_verdict_rests_on(samples: ModuleType) -> None:
+    text = " ".join(render_text(samples.hbm_incident(), width=80, colour=False).split())
+    assert "without any job or runtime log (2 files): victims-only, only consequences\\x1b[31m" in text
+    assert "the same verdict without node" in text
