@@ -165,6 +165,21 @@ class ReceiveTimeout(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BarrierTimedOut(Event):
+    """A proxy barrier or a device barrier of a group timed out at this rank after `waited` seconds."""
+
+    group: str
+    waited: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskBlocked(Event):
+    """The kernel found the process of `rank` uninterruptible for more than `seconds` (hung task): a hint, no statement."""
+
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkProxyFailed(Event):
     """An EFA network proxy operation failed (1206); `interface` is the EFA device's name on the host."""
 
