@@ -53,3 +53,4 @@ class Style:
     scheduler: bool = False  # kubectl or slurm output was collected
     noise: float = 0.0  # benign lines per useful line
     utc_offset: int = 0  # seconds east of UTC of what the hosts print as local time (lines without a zone)
+    runtime_apart: bool = False  # the runtime logs to files of its own, not into the logs of the programs
