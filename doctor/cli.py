@@ -9,7 +9,7 @@ import traceback
 import typer
 
 from neuron_doctor.__about__ import VERSION
-from neuron_doctor.commands import diagnose, facts, rulebook
+from neuron_doctor.commands import diagnose, evaluate, facts, rulebook
 from neuron_doctor.commands.completion import COMPLETE, completion, enable_completion
 from neuron_doctor.exits import Exit, Nagios
 
@@ -32,6 +32,7 @@ app = typer.Typer(
 )
 app.command("diagnose")(diagnose.diagnose)
 app.command("facts")(facts.facts)
+app.command("evaluate")(evaluate.evaluate)
 app.command("completion")(completion)
 app.add_typer(rulebook.app, name="rules")
 

@@ -16,6 +16,8 @@ from neuron_doctor.engine.waitfor import components
 
 #: Relations for which any cause of the job will do: one is chosen for each effect, not all.
 _WIDE = frozenset({"job"})
+#: Whose faults are seen from afar: the waiting of others tells of them.
+_ELSEWHERE = frozenset({"peer", "network", "none"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def relate(matches: Sequence[Match]) -> list[Link]:
         if match.rule.explains:
             by_rule[match.rule.id].append(number)
     links = [link for causes in by_rule.values() for link in _links_of_rule(matches, effects, causes)]
-    return _acyclic(_decided(links))
+    return _acyclic(_decided(links), matches)
 
 
 def _links_of_rule(
@@ -138,9 +140,9 @@ def _decided(links: Iterable[Link]) -> list[Link]:
     return sorted(set(kept), key=lambda link: (link.effect, link.cause, link.type))
 
 
-def _acyclic(links: Sequence[Link]) -> list[Link]:
-    """Without the links that would close a circle of instances; the sure and the earlier ones stay. Only links inside
-    one strongly connected component can close one."""
+def _acyclic(links: Sequence[Link], matches: Sequence[Match]) -> list[Link]:
+    """Without the links that would close a circle of instances; the sure ones and those to the strongest causes stay.
+    Only links inside one strongly connected component can close one."""
     size = max((max(link.effect, link.cause) for link in links), default=-1) + 1
     causes: list[list[int]] = [[] for _ in range(size)]
     for link in links:
@@ -148,7 +150,9 @@ def _acyclic(links: Sequence[Link]) -> list[Link]:
     component = {node: number for number, nodes in enumerate(components(causes)) for node in nodes}
     after: dict[int, set[int]] = defaultdict(set)
     kept: list[Link] = []
-    for link in sorted(links, key=lambda link: (not link.sure, link.effect, link.cause)):
+    for link in sorted(
+        links, key=lambda link: (not link.sure, _strength(matches[link.cause]), link.effect, link.cause)
+    ):
         inside = component[link.effect] == component[link.cause]
         if not inside:
             kept.append(link)
@@ -156,6 +160,12 @@ def _acyclic(links: Sequence[Link]) -> list[Link]:
             after[link.effect].add(link.cause)
             kept.append(link)
     return kept
+
+
+def _strength(cause: Match) -> tuple[bool, bool, float]:
+    """Strongest first: evidence of its own before fan-out, local faults before those that lie with a peer, the surest."""
+    rule = cause.rule
+    return rule.role != "root", rule.cause.by in _ELSEWHERE, -rule.confidence
 
 
 def _reaches(after: Mapping[int, set[int]], start: int, goal: int) -> bool:

@@ -291,3 +291,14 @@ def test_an_end_that_a_victim_explains_is_no_unknown_failure(tmp_path: Path) -> 
     ending, waiting = hit("ending", pid=1, host="a"), hit("waiting", pid=1, host="a", offset=3)
     assert run(book_, ending).verdict.status is Status.UNKNOWN_FAILURE
     assert run(book_, ending, waiting).verdict.status is Status.VICTIMS_ONLY
+
+
+def test_of_two_findings_that_explain_each_other_the_one_with_evidence_of_its_own_is_the_cause(tmp_path: Path) -> None:
+    stuck = "explains: [{causes: [broken-device], relation: same-host, within: 1h}]"
+    rulebook = pack(
+        tmp_path,
+        rule("a-waits", "record: waiting", cause="stuck", patterns=("waiting",), more=f"role: root\n{stuck}"),
+        rule("device-broke", "record: broke", cause="broken-device", at="device", patterns=("broke",), more=EXPLAINS),
+    )
+    found = run(rulebook, hit("waiting", at=5, host="a", pid=1), hit("broke", at=5, host="a", device=3, offset=9))
+    assert roles(found) == {"device-broke": Role.ROOT, "a-waits": Role.CASCADE}
