@@ -36,9 +36,10 @@ class Style:
     """All choices of one incident. `prefix` is what dresses the lines of program logs."""
 
     recorder: Recorder = Recorder.NONE
-    recorder_version: str = "2.10"  # schema version, by flight-recorder.md section 2
+    recorder_version: str = "2.10"  # schema version, by flight-recorder.md section 2; "none": torch 2.2's bare list
     recorder_json: bool = False
     recorder_active_only: bool = False
+    recorder_stale: bool = False  # a rank that wrote no dump still has the one of an older attempt, hours before
     ring: int = 2000
     stacks: bool = True
     launcher: Launcher = Launcher.TORCHRUN

@@ -2,10 +2,10 @@
 
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from neuron_doctor.corpus.simulator import clocks, layout
-from neuron_doctor.corpus.simulator.history import History, Life, WatchdogTimeout
+from neuron_doctor.corpus.simulator.history import Call, History, Life, WatchdogTimeout
 from neuron_doctor.corpus.simulator.style import Recorder, Style
 from neuron_doctor.corpus.simulator.truth import File
 from neuron_doctor.corpus.simulator.write_recorder_json import collector_dialect, torch_dialect
@@ -19,6 +19,7 @@ _NCCL = frozenset({Recorder.NCCL, Recorder.NCCL_TIMING})
 _NAMES_BARRIERS: Version = (2, 4)
 _NEW_PREFIX: Version = (2, 10)
 _COORDINATION = 1.0  # seconds in which the other ranks notice that one has timed out
+_AGO = (3_600.0, 40_000.0)  # seconds between an older attempt's dump and this one's
 _DEFAULT_TIMEOUT_MS = {Recorder.NCCL: 600_000, Recorder.NCCL_TIMING: 600_000}
 _OTHER_TIMEOUT_MS = 1_800_000
 _COLLECTED, _TIMED, _LAST_GROUP = 0.3, 0.5, 0.3  # chances: a collector's JSON, a hook told durations, torch 2.15's gloo
@@ -48,26 +49,41 @@ class _Job:
 
 
 def files(history: History, style: Style, random: random.Random) -> Iterator[File]:
-    """The dumps of all ranks that wrote one."""
+    """The dumps of all ranks that wrote one, and what an older attempt left where none was written over it."""
     if style.recorder is Recorder.NONE:
         return
     job = _choose(history, style, random)
     moments = _moments(history, style.recorder, random)
     for life in history.lives:
-        process = _process(life.rank, job, random)
-        phase = random.random()
-        if not life.dumps_recorder or life.rank not in moments:
-            continue
-        host = history.job.seats[life.rank].host
-        name = job.name.format(rank=life.rank, host=history.job.hosts[host].name)
-        path = layout.path_for(style, history.job, source=SOURCE, host=host, rank=life.rank, name=name)
-        yield File(path, _dump(life, job, process, moments[life.rank], phase), SOURCE, host, (life.rank,))
+        process, phase, ago = _process(life.rank, job, random), random.random(), random.uniform(*_AGO)
+        if life.dumps_recorder:
+            yield _file(job, life.rank, SOURCE, _dump(life, job, process, moments[life.rank], phase))
+        elif style.recorder_stale and (older := _older(life, ago)).calls:
+            yield _file(job, life.rank, "noise", _dump(older, job, process, moments[life.rank] - ago, phase))
 
 
 def recorder_dumps(history: History, style: Style) -> Iterator[tuple[int, bytes]]:
     """Each rank with its dump, without files and paths: for benchmarks."""
     for file in files(history, style, random.Random(history.job.job_id)):
         yield file.ranks[0], file.data
+
+
+def _file(job: _Job, rank: int, source: str, data: bytes) -> File:
+    cluster = job.history.job
+    host = cluster.seats[rank].host
+    name = job.name.format(rank=rank, host=cluster.hosts[host].name)
+    path = layout.path_for(job.style, cluster, source=SOURCE, host=host, rank=rank, name=name)
+    return File(path, data, source, host, (rank,))
+
+
+def _older(life: Life, ago: float) -> Life:
+    """The same rank in an attempt before this one, whose operations all ended."""
+    return replace(life, calls=tuple(_earlier(call, ago) for call in life.calls if call.completed is not None))
+
+
+def _earlier(call: Call, ago: float) -> Call:
+    started, completed = (None if time is None else time - ago for time in (call.started, call.completed))
+    return replace(call, issued=call.issued - ago, started=started, completed=completed)
 
 
 def _choose(history: History, style: Style, random: random.Random) -> _Job:

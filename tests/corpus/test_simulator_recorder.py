@@ -277,3 +277,13 @@ def test_a_stack_frame_is_memoised_only_if_it_stands_in_two_places():
     distinct = {tuple(frame.values()) for entry in whole["entries"] for frame in entry["frames"]}
     memoised = sum(pair == ("SETITEMS", put) for pair in pairwise(opcodes) for put in ("BINPUT", "LONG_BINPUT"))
     assert memoised == len(distinct)  # all but the one, and the dump as a whole
+
+
+def test_a_silent_rank_may_still_have_the_dump_of_an_older_attempt():
+    past = history()
+    past = replace(past, lives=(*past.lives[:2], replace(past.lives[2], dumps_recorder=False), past.lives[3]))
+    stale = [file for file in files(past, style(recorder_stale=True), random.Random(1)) if file.source == "noise"]
+    assert [file.ranks for file in stale] == [(2,)]
+    entries = pickle.loads(stale[0].data)["entries"]
+    assert max(entry["time_created_ns"] for entry in entries) < (START - 3000) * 1e9
+    assert all(entry["state"] == "completed" for entry in entries if not entry["is_p2p"])
