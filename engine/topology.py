@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from neuron_doctor.engine.facts import Fact, Place, Source
-
-K = TypeVar("K")
-V = TypeVar("V")
+from neuron_doctor.engine.hostnames import names_of_hosts, with_host
+from neuron_doctor.engine.proven import unique
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +34,17 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     """Learn the shape from all facts and sources."""
     facts, sources = tuple(facts), tuple(sources)
     places = [fact.place for fact in facts] + [source.place for source in sources]
-    host_of, instance_of = _names(facts, [source.place for source in sources], places)
-    placed = [_with_host(place, host_of, instance_of) for place in places]
-    rank_of_process = _unique(((p.host, p.pid), p.rank) for p in placed if p.pid is not None and p.rank is not None)
-    own = [(s, _with_host(s.place, host_of, instance_of)) for s in sources]
+    host_of, instance_of = names_of_hosts(facts, [source.place for source in sources], places)
+    placed = [with_host(place, host_of, instance_of) for place in places]
+    rank_of_process = unique(((p.host, p.pid), p.rank) for p in placed if p.pid is not None and p.rank is not None)
+    own = [(s, with_host(s.place, host_of, instance_of)) for s in sources]
     directory_of = {s.id: place.host for s, place in own if place.host and place.rank is None}
     told = [(f.source, p.rank, p.host) for f, p in zip(facts, placed, strict=False) if p.rank is not None and p.host]
     home_of_rank = {
-        **_unique((rank, host) for source, rank, host in told if host != directory_of.get(source, host)),
-        **_unique((place.rank, place.host) for _, place in own if place.rank is not None and place.host),
+        **unique((rank, host) for source, rank, host in told if host != directory_of.get(source, host)),
+        **unique((place.rank, place.host) for _, place in own if place.rank is not None and place.host),
     }
-    host_of_rank = {**_unique((p.rank, p.host) for p in placed if p.rank is not None and p.host), **home_of_rank}
+    host_of_rank = {**unique((p.rank, p.host) for p in placed if p.rank is not None and p.host), **home_of_rank}
     sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
     size = next(iter(sizes)) if len(sizes) == 1 else None
     hosts = tuple(sorted({p.host for p in placed if p.host}))
@@ -57,7 +54,7 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         host_of=host_of,
         instance_of=instance_of,
         rank_of_process=rank_of_process,
-        rank_of_pid=_unique(pids),
+        rank_of_pid=unique(pids),
         host_of_rank=host_of_rank,
         home_of_rank=home_of_rank,
         directory_of=directory_of,
@@ -104,11 +101,11 @@ def _device_addresses(
 ) -> dict[tuple[str | None, str], int]:
     """The device at each PCI address of each host, from the records that name both."""
     pairs = [
-        ((_with_host(fact.place, host_of, instance_of).host, _short(address)), fact.place.device)
+        ((with_host(fact.place, host_of, instance_of).host, _short(address)), fact.place.device)
         for fact in facts
         if fact.place.device is not None and isinstance(address := fact.data.get("bdf"), str)
     ]
-    return _unique(pairs)
+    return unique(pairs)
 
 
 def _short(address: str) -> str:
@@ -118,96 +115,11 @@ def _short(address: str) -> str:
 
 def completed_place(place: Place, topology: Topology) -> Place:
     """One host name for all its aliases; the rank of a known process; the host of a known rank."""
-    known = _with_host(place, topology.host_of, topology.instance_of)
+    known = with_host(place, topology.host_of, topology.instance_of)
     if known.rank is None and known.pid is not None:
         rank = topology.rank_of_process.get((known.host, known.pid), topology.rank_of_pid.get(known.pid))
         known = known if rank is None else replace(known, rank=rank)
     if known.host is None and known.rank is not None:
         host = topology.host_of_rank.get(known.rank)
-        known = known if host is None else _with_host(replace(known, host=host), topology.host_of, topology.instance_of)
+        known = known if host is None else with_host(replace(known, host=host), topology.host_of, topology.instance_of)
     return known
-
-
-def _with_host(place: Place, host_of: Mapping[str, str], instance_of: Mapping[str, str]) -> Place:
-    host = host_of.get(place.instance_id or "") or host_of.get(place.host or "", place.host)
-    instance = place.instance_id or instance_of.get(host or "")
-    return (
-        place
-        if (host, instance) == (place.host, place.instance_id)
-        else replace(place, host=host, instance_id=instance)
-    )
-
-
-def _names(
-    facts: Iterable[Fact], hints: Iterable[Place], places: Iterable[Place]
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Unify the names that stand together in one record or as one place: hostname, instance id, address.
-
-    A host that goes with two instances (a launcher's log that collects many hosts' lines) proves nothing.
-    """
-    aliases = _Aliases()
-    for host, instance in _unique((p.host, p.instance_id) for p in places if p.host and p.instance_id).items():
-        aliases.same(host, instance)
-    for names in _stated_together(facts):
-        aliases.same(*names)
-    hosts = {place.host for place in places if place.host}
-    for short, full in _unique(
-        (name.partition(".")[0], name) for name in hosts if "." in name and not name[0].isdigit()
-    ).items():
-        aliases.same(*({short, full} if short in hosts else ()))
-    directories = {hint.host for hint in hints if hint.host}
-    host_of: dict[str, str] = {}
-    instance_of: dict[str, str] = {}
-    for members in aliases.classes():
-        instances = [m for m in members if m.startswith("i-")]
-        if len(instances) > 1:
-            continue
-        best = min(members, key=lambda m: (m not in directories, m in instances, len(m), m))
-        host_of.update(dict.fromkeys(members, best))
-        instance_of.update(dict.fromkeys([best][: len(instances)], instances[0] if instances else ""))
-    return host_of, instance_of
-
-
-def _stated_together(facts: Iterable[Fact]) -> list[list[str]]:
-    """The names that one record says, or the records of one process (an infodump has a line for each)."""
-    together: dict[object, list[str]] = defaultdict(list)
-    for number, fact in enumerate(facts):
-        if fact.kind == "identity":
-            key = (fact.source, fact.place.pid) if fact.place.pid is not None else number
-            said = [fact.data.get(name) for name in ("hostname", "address", "instance_id", "pod")]
-            together[key].extend(str(name) for name in (*said, fact.place.instance_id) if name)
-    return list(together.values())
-
-
-class _Aliases:
-    """Union-find over names."""
-
-    def __init__(self) -> None:
-        self._parent: dict[str, str] = {}
-
-    def same(self, *names: str | None) -> None:
-        """State that all these names are of one host."""
-        roots = sorted({self._root(name) for name in names if name})
-        for root in roots[1:]:
-            self._parent[root] = roots[0]
-
-    def _root(self, name: str) -> str:
-        self._parent.setdefault(name, name)
-        while self._parent[name] != name:
-            self._parent[name] = name = self._parent[self._parent[name]]
-        return name
-
-    def classes(self) -> list[list[str]]:
-        """The sets of names, each sorted."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for name in sorted(self._parent):
-            found[self._root(name)].append(name)
-        return list(found.values())
-
-
-def _unique(pairs: Iterable[tuple[K, V]]) -> dict[K, V]:
-    """The keys that have one value; a key with two proves nothing."""
-    values: dict[K, set[V]] = defaultdict(set)
-    for key, value in pairs:
-        values[key].add(value)
-    return {key: next(iter(found)) for key, found in values.items() if len(found) == 1}

@@ -1,0 +1,88 @@
+"""The names of a host that are one host: unified by proof alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from neuron_doctor.engine.facts import Fact, Place
+from neuron_doctor.engine.proven import unique
+
+
+def with_host(place: Place, host_of: Mapping[str, str], instance_of: Mapping[str, str]) -> Place:
+    """The place under the one name of its host, and with the instance that is known to be that host."""
+    host = host_of.get(place.instance_id or "") or host_of.get(place.host or "", place.host)
+    instance = place.instance_id or instance_of.get(host or "")
+    return (
+        place
+        if (host, instance) == (place.host, place.instance_id)
+        else replace(place, host=host, instance_id=instance)
+    )
+
+
+def names_of_hosts(
+    facts: Iterable[Fact], hints: Iterable[Place], places: Iterable[Place]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Unify the names that stand together in one record or as one place: hostname, instance id, address.
+
+    A host that goes with two instances (a launcher's log that collects many hosts' lines) proves nothing.
+    """
+    aliases = _Aliases()
+    for host, instance in unique((p.host, p.instance_id) for p in places if p.host and p.instance_id).items():
+        aliases.same(host, instance)
+    for names in _stated_together(facts):
+        aliases.same(*names)
+    hosts = {place.host for place in places if place.host}
+    for short, full in unique(
+        (name.partition(".")[0], name) for name in hosts if "." in name and not name[0].isdigit()
+    ).items():
+        aliases.same(*({short, full} if short in hosts else ()))
+    directories = {hint.host for hint in hints if hint.host}
+    host_of: dict[str, str] = {}
+    instance_of: dict[str, str] = {}
+    for members in aliases.classes():
+        instances = [m for m in members if m.startswith("i-")]
+        if len(instances) > 1:
+            continue
+        best = min(members, key=lambda m: (m not in directories, m in instances, len(m), m))
+        host_of.update(dict.fromkeys(members, best))
+        instance_of.update(dict.fromkeys([best][: len(instances)], instances[0] if instances else ""))
+    return host_of, instance_of
+
+
+def _stated_together(facts: Iterable[Fact]) -> list[list[str]]:
+    """The names that one record says, or the records of one process (an infodump has a line for each)."""
+    together: dict[object, list[str]] = defaultdict(list)
+    for number, fact in enumerate(facts):
+        if fact.kind == "identity":
+            key = (fact.source, fact.place.pid) if fact.place.pid is not None else number
+            said = [fact.data.get(name) for name in ("hostname", "address", "instance_id", "pod")]
+            together[key].extend(str(name) for name in (*said, fact.place.instance_id) if name)
+    return list(together.values())
+
+
+class _Aliases:
+    """Union-find over names."""
+
+    def __init__(self) -> None:
+        self._parent: dict[str, str] = {}
+
+    def same(self, *names: str | None) -> None:
+        """State that all these names are of one host."""
+        roots = sorted({self._root(name) for name in names if name})
+        for root in roots[1:]:
+            self._parent[root] = roots[0]
+
+    def _root(self, name: str) -> str:
+        self._parent.setdefault(name, name)
+        while self._parent[name] != name:
+            self._parent[name] = name = self._parent[self._parent[name]]
+        return name
+
+    def classes(self) -> list[list[str]]:
+        """The sets of names, each sorted."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for name in sorted(self._parent):
+            found[self._root(name)].append(name)
+        return list(found.values())
