@@ -48,6 +48,7 @@ _MIRRORED = {
         "[MLA {device}][NC {core}] DMA RX engine {engine} is in an abort state",
     ),
 }
+_PCIE_NAMING = 2  # its first lines name the device
 _PCIE = (
     "pcieport 0000:{port}: AER: Uncorrected (Fatal) error received: 0000:{bdf}",
     "neuron-driver 0000:{bdf}: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, (Requester ID)",
@@ -162,7 +163,8 @@ def _pcie(event: HardwareError, history: History, random: Random) -> Iterator[Me
     host = _host(event, history)
     for index, text in enumerate(_PCIE):
         line = text.format(port=pci.port(device), bdf=pci.bdf(device), id=pci.device_id(host))
-        yield Message(event.time + index * 0.00003, line, Level.ERR, event.fault)
+        fault = event.fault if index < _PCIE_NAMING else None
+        yield Message(event.time + index * 0.00003, line, Level.ERR, fault)
     address = f"{random.getrandbits(44) << 4:016x}"
     yield Message(event.time + random.uniform(0.2, 2.0), _REGISTER.format(address=address), Level.ERR)
 

@@ -44,13 +44,11 @@ _CHATTER = (
     ),
     ("IPv6: ADDRCONF(NETDEV_CHANGE): eni{m:08x}: link becomes ready", Level.INFO),
     ("cni0: port 3(veth{m:08x}) entered forwarding state", Level.INFO),
-    ("systemd-journald[612]: /dev/kmsg buffer overrun, some messages lost.", Level.WARN),
     ("hrtimer: interrupt took {n} ns", Level.INFO),
     ("systemd[1]: Starting Daily apt download activities...", Level.INFO),
     ("overlayfs: missing 'lowerdir'", Level.ERR),
     ("process 'usr/local/bin/tini' started with executable stack", Level.INFO),
-    ("neuron:ncdev_open: nd0: opened by neuron-monitor", Level.INFO),
-    ("kauditd_printk_skb: {m} callbacks suppressed", Level.WARN),
+    ("kauditd_printk_skb: 12 callbacks suppressed", Level.WARN),
 )
 _AFTER_BOOT = 35.0  # when drivers are up and services start
 
