@@ -76,16 +76,39 @@ def _fact(one: Blame, dumps: dict[int, RankRecord]) -> Fact:
         "verdict": one.verdict,
         "operation": operation.name if operation else "",
         "ordinal": operation.sequence if operation else -1,
-        "description": one.description,
+        "description": _described(one, dumps),
         "culprits": one.culprits,
         "waiting": one.waiting,
         "missing_dumps": one.missing,
         "members": one.members,
-        "culprit_frame": _latest_frame(dumps[one.culprits[0]]) if one.culprits else "",
-        "waiting_frame": operation.frames[0] if operation and operation.frames else "",
+        "culprit_frame": _stood_at(one, dumps),
+        "waiting_frame": _waits_at(one),
         "difference": one.difference,
     }
     return _derived(evidence, data, one.culprits, group.title if group else None)
+
+
+def _described(one: Blame, dumps: dict[int, RankRecord]) -> str:
+    """The fault in one sentence, with the call sites where the culprit stood and where the others wait."""
+    stood, waits_at = _stood_at(one, dumps), _waits_at(one)
+    number = f" (number {one.gathering.operation.sequence} of its group)" if one.gathering else ""
+    parts = [one.description + number]
+    if stood and stood == waits_at:
+        parts.append(f"rank {one.culprits[0]} issued its last operation where the others wait, in {stood}")
+    else:
+        parts += [f"rank {one.culprits[0]} issued its last operation in {stood}"] if stood else []
+        parts += [f"the others wait in {waits_at}"] if waits_at and one.waiting else []
+    return "; ".join(parts)
+
+
+def _stood_at(one: Blame, dumps: dict[int, RankRecord]) -> str:
+    """Where the first culprit issued the last operation that its dump describes; empty without culprit, dump or stacks."""
+    return _latest_frame(dumps[one.culprits[0]]) if one.culprits and one.culprits[0] in dumps else ""
+
+
+def _waits_at(one: Blame) -> str:
+    operation = one.gathering.operation if one.gathering else None
+    return operation.frames[0] if operation and operation.frames else ""
 
 
 def _stale(record: RankRecord) -> Fact:

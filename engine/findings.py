@@ -100,11 +100,18 @@ def finding_of(folded: Folded) -> Finding:
         last=last,
         evidence=evidence,
         proof=match.proof,
+        observed=_observed(match.facts),
         explanation=rule.explanation.strip(),
         alternatives=tuple(Alternative(a.cause, a.confidence, place, a.tell_apart) for a in rule.alternatives),
         actions=tuple(_action(doc, match) for doc in rule.actions),
         references=rule.references,
     )
+
+
+def _observed(facts: Iterable[Fact]) -> tuple[str, ...]:
+    """What facts that follow from many others say of them."""
+    told = (fact.data.get("description") for fact in facts)
+    return tuple(dict.fromkeys(text for text in told if isinstance(text, str) and text))[:MAX_EVIDENCE]
 
 
 def _reported(place: Place) -> Place:

@@ -99,7 +99,8 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A rule that held at a place over an interval, with the proof of it."""
+    """A rule that held at a place over an interval, with the proof of it. `explanation` is of the rule, `observed` says
+    in sentences what was seen here."""
 
     id: str
     rule: str
@@ -115,6 +116,7 @@ class Finding:
     last: Instant | None
     evidence: tuple[Span, ...]
     proof: Proof
+    observed: tuple[str, ...] = ()
     explanation: str = ""
     explains: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()

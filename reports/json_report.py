@@ -92,6 +92,7 @@ def _finding(finding: Finding) -> Object:
         "alternatives": [_alternative(alternative) for alternative in finding.alternatives],
         "actions": [_action(action) for action in finding.actions],
         "proof": proof_object(finding.proof),
+        "observed": finding.observed or None,
         "explanation": finding.explanation or None,
         "references": finding.references or None,
     }

@@ -61,7 +61,10 @@ def _resting(diagnosis: Diagnosis) -> Iterator[str]:
 def _finding(diagnosis: Diagnosis, finding: Finding) -> Iterator[str]:
     cause = f"{code_span(finding.cause)} ({finding.severity}), {how_sure(finding.confidence)}"
     fields = ("Cause", cause), ("Where", prose(place_of(finding))), ("When", prose(when(finding.first, finding.last)))
-    yield from (f"- **{name}:** {text}" for name, text in (*fields, ("Meaning", prose(finding.explanation))) if text)
+    seen = ("Seen", prose("; ".join(finding.observed)))
+    yield from (
+        f"- **{name}:** {text}" for name, text in (*fields, seen, ("Meaning", prose(finding.explanation))) if text
+    )
     yield f"- **Finding:** {code_span(finding.id)}"
     yield ""
     yield from _evidence(finding)

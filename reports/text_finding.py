@@ -23,6 +23,7 @@ from neuron_doctor.reports.wording import (
 #: A quotation has so many lines; with `--verbose` so many, which is all of the 2,000 characters that evidence keeps.
 _QUOTED, _QUOTED_VERBOSE = 4, 60
 _GROUPS = 5
+_SEEN = 3
 _GIST = 300
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])")
 
@@ -33,6 +34,7 @@ def root_cause(diagnosis: Diagnosis, root: Finding, width: int, *, verbose: bool
     return [
         *_head("what", root, width),
         *labelled("do", ", then ".join(ACTION[action.action] for action in root.actions), width),
+        *_observed(root, width),
         *labelled("meaning", root.explanation if verbose else gist(root.explanation), width),
         *_evidence(root, [group for group in effects if group.role is Role.CONFIRMATION], width, verbose=verbose),
         *_actions(root.actions, width),
@@ -59,6 +61,10 @@ def _head(label: str, finding: Finding, width: int) -> list[Line]:
         *labelled("where", place_of(finding) or "not known", width),
         *labelled("when", when(finding.first, finding.last), width),
     ]
+
+
+def _observed(finding: Finding, width: int) -> list[Line]:
+    return [line for text in finding.observed[:_SEEN] for line in labelled("in detail", text, width)]
 
 
 def heading(text: str, width: int) -> list[Line]:
@@ -136,6 +142,7 @@ def noted(finding: Finding, width: int, *, verbose: bool) -> list[Line]:
     return [
         BLANK,
         *_head("risk" if finding.severity is Severity.WARNING else "seen", finding, width),
+        *_observed(finding, width),
         *labelled("meaning", finding.explanation, width),
         *_evidence(finding, (), width, verbose=verbose),
         *_actions(finding.actions, width),
