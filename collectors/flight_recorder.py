@@ -17,7 +17,16 @@ import msgspec
 from neuron_doctor.collectors import safe_pickle
 from neuron_doctor.collectors.base import UNREADABLE_JSON, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.fr_entries import Entry, created_ns, integer, text
-from neuron_doctor.collectors.fr_groups import GroupHead, Status, group_records, rows_by_group
+from neuron_doctor.collectors.fr_excerpt import excerpt_of
+from neuron_doctor.collectors.fr_groups import (
+    Entries,
+    GroupHead,
+    Status,
+    abridged,
+    complete,
+    group_records,
+    rows_by_group,
+)
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Span
 from neuron_doctor.engine.recorder import GroupRecord, ranks_of, ranks_text
 
@@ -50,11 +59,28 @@ def _read(inp: Input) -> Fact:
     if len(data) > MAX_BYTES:
         raise UnreadableInput(f"the flight-recorder dump is larger than {MAX_BYTES >> 20} MiB")
     dialect = "pickle" if _PICKLE.match(data) else "json"
+    shortened = _shortened(data) if dialect == "pickle" else None
+    if shortened is not None:
+        return _fact(inp, data, dialect, *shortened)
     content = _pickled(data) if dialect == "pickle" else _json(data)
     top: Entry = {"entries": content} if isinstance(content, list) else content if isinstance(content, dict) else {}
     if not any(key in top for key in ("entries", "pg_config", "pg_status")):
         raise UnreadableInput("it looks like a flight-recorder dump and holds neither entries nor process groups")
-    return _fact(inp, data, dialect, top)
+    entries = top.get("entries")
+    return _fact(inp, data, dialect, top, complete(entries if isinstance(entries, list) else []))
+
+
+def _shortened(data: bytes) -> tuple[Entry, Entries] | None:
+    """The content with only those entries that may tell something; None where that cannot be had."""
+    excerpt = excerpt_of(data)
+    if excerpt is None or not excerpt.left:
+        return None
+    try:
+        content = safe_pickle.load(excerpt.data)
+    except safe_pickle.UnsafePickle:  # a string was cut out that is needed further on
+        return None
+    entries = abridged(content.get("entries"), excerpt.left) if isinstance(content, dict) else None
+    return (content, entries) if isinstance(content, dict) and entries is not None else None
 
 
 def _pickled(data: bytes) -> object:
@@ -71,13 +97,12 @@ def _json(data: bytes) -> object:
         raise UnreadableInput("the flight-recorder dump could not be read: its JSON is damaged or cut off") from error
 
 
-def _fact(inp: Input, data: bytes, dialect: str, top: Entry) -> Fact:
-    entries = top.get("entries")
-    rows = entries if isinstance(entries, list) else []
-    inp.records = len(rows)
-    groups = _groups(inp, top, rows)
+def _fact(inp: Input, data: bytes, dialect: str, top: Entry, entries: Entries) -> Fact:
+    inp.records = entries.total
+    groups = _groups(inp, top, entries)
     rank = _rank(inp, top, groups)
-    ends = [entry for entry in (rows[0], rows[-1]) if isinstance(entry, dict)] if rows else []
+    rows = entries.rows
+    ends = [entry for _, entry in (rows[0], rows[-1]) if isinstance(entry, dict)] if rows else []
     first, last = (created_ns(entry) for entry in (ends[0], ends[-1])) if ends else (0, 0)
     host = text(top.get("host_name")) or None
     return Fact(
@@ -85,9 +110,9 @@ def _fact(inp: Input, data: bytes, dialect: str, top: Entry) -> Fact:
         data={
             "version": text(top.get("version")),
             "dialect": dialect,
-            "entries": len(rows),
-            "whole": _is_whole(rows),
-            "issued": _issued(rows),
+            "entries": entries.total,
+            "whole": _is_whole(entries),
+            "issued": _issued(entries),
             "first_ns": first,
             "last_ns": last,
             "groups": tuple(groups),
@@ -99,23 +124,23 @@ def _fact(inp: Input, data: bytes, dialect: str, top: Entry) -> Fact:
     )
 
 
-def _issued(rows: list[object]) -> int:
+def _issued(entries: Entries) -> int:
     """How many operations the rank has issued since its recorder began (or was reset); 0 where that is not recorded."""
-    last = rows[-1] if rows else None
+    last = entries.rows[-1][1] if entries.rows else None
     return integer(last.get("record_id"), -1) + 1 if isinstance(last, dict) else 0
 
 
-def _is_whole(rows: list[object]) -> bool:
+def _is_whole(entries: Entries) -> bool:
     """Whether the ring has lost nothing: the records are numbered from 0 without a gap."""
-    first, last = (rows[0], rows[-1]) if rows else (None, None)
+    first, last = (entries.rows[0][1], entries.rows[-1][1]) if entries.rows else (None, None)
     if not isinstance(first, dict) or not isinstance(last, dict):
         return False
     if "record_id" not in first:
         return integer(first.get("seq_id"), -1) in {0, 1}
-    return [integer(entry.get("record_id"), -1) for entry in (first, last)] == [0, len(rows) - 1]
+    return [integer(entry.get("record_id"), -1) for entry in (first, last)] == [0, entries.total - 1]
 
 
-def _groups(inp: Input, top: Entry, entries: list[object]) -> list[GroupRecord]:
+def _groups(inp: Input, top: Entry, entries: Entries) -> list[GroupRecord]:
     """The process groups, in the rank's own order of creation."""
     rows = rows_by_group(entries, inp)
     config, status = _config(top.get("pg_config")), _status(top.get("pg_status"))

@@ -21,10 +21,9 @@ from neuron_doctor.collectors.fr_entries import (
     sequence,
     text,
 )
+from neuron_doctor.collectors.fr_excerpt import RECENT, Left
 from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, Pair
 
-#: This many completed operations of each group are kept, to compare arguments, orders and waiting times.
-RECENT = 32
 #: Of a group's open operations at most this many are kept: the first ones, which all others wait behind.
 PENDING = 1024
 _WITH_FRAMES = 64
@@ -66,10 +65,48 @@ class _Move(NamedTuple):
 
 @dataclass(slots=True)
 class Rows:
-    """The entries of a group with their positions in the dump, which is in the order of recording."""
+    """The entries of a group with their positions in the dump, which is in the order of recording.
+
+    `left_out`: how many collectives were not read, all before the last `RECENT` completed ones, and `first_left` the
+    lowest of their numbers; `moved`: how many transfers were not, by their kind and ends.
+    """
 
     collectives: list[Row] = field(default_factory=list)
     transfers: list[Row] = field(default_factory=list)
+    left_out: int = 0
+    first_left: int = 1 << 63
+    moved: Counter[tuple[str, int, int]] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The entries of a dump that were read, with their positions, and how many it has. `left`: those not read, each
+    with one of its group and name that was."""
+
+    rows: list[tuple[int, object]]
+    total: int
+    left: tuple[tuple[Entry, Left], ...] = ()
+
+
+def complete(entries: list[object]) -> Entries:
+    """All entries of a dump."""
+    return Entries(list(enumerate(entries)), len(entries))
+
+
+def abridged(entries: object, left: Iterable[Left]) -> Entries | None:
+    """Entries of a dump from which some were cut out; None if the numbers of the records do not bear that out."""
+    if not isinstance(entries, list) or not all(type(entry) is dict for entry in entries) or not entries:
+        return None
+    numbers = [entry.get("record_id") for entry in entries]
+    if not all(type(number) is int for number in numbers) or sorted(set(numbers)) != numbers:
+        return None
+    first, total = numbers[0], numbers[-1] - numbers[0] + 1
+    by_number = dict(zip(numbers, entries, strict=True))
+    examples = [(by_number.get(one.example), one) for one in left]
+    if total != len(entries) + sum(one.times for one in left) or not all(entry for entry, _ in examples):
+        return None
+    rows = [(number - first, entry) for number, entry in zip(numbers, entries, strict=True)]
+    return Entries(rows, total, tuple((entry, one) for entry, one in examples if entry))
 
 
 class _Steps(NamedTuple):
@@ -80,26 +117,39 @@ class _Steps(NamedTuple):
     contiguous: bool
 
 
-def rows_by_group(entries: list[object], inp: Input) -> dict[GroupHead, Rows]:
+def rows_by_group(entries: Entries, inp: Input) -> dict[GroupHead, Rows]:
     """The entries of each group. This loop sees every entry, so it is spelled out."""
-    groups: dict[tuple[int, str, str], Rows] = {}
-    for position, entry in enumerate(entries):
+    groups: dict[GroupHead, Rows] = {}
+    for position, entry in entries.rows:
         if type(entry) is not dict:
             inp.problem("an entry of the dump is not a record")
             continue
-        get = entry.get
-        group, pg_id, is_transfer = get("process_group"), get("pg_id"), get("is_p2p")
-        name, desc = group if isinstance(group, tuple | list) and len(group) == len(_NAMELESS) else _NAMELESS
-        if not (type(pg_id) is int and type(name) is str and type(desc) is str):
-            pg_id, name, desc = integer(pg_id, -1), text(name), text(desc)
-        rows = groups.get((pg_id, name, desc))
+        head, is_transfer = _head_of(entry), entry.get("is_p2p")
+        rows = groups.get(head)
         if rows is None:
-            rows = groups[pg_id, name, desc] = Rows()
+            rows = groups[head] = Rows()
         if is_transfer is True or (is_transfer is None and is_named_transfer(entry)):
             rows.transfers.append((position, entry))
         else:
             rows.collectives.append((position, entry))
-    return {GroupHead(pg_id, text(name), text(desc)): rows for (pg_id, name, desc), rows in groups.items()}
+    for entry, left in entries.left:
+        _leave_out(groups[_head_of(entry)], entry, left)
+    return groups
+
+
+def _head_of(entry: Entry) -> GroupHead:
+    group, pg_id = entry.get("process_group"), entry.get("pg_id")
+    name, desc = group if isinstance(group, tuple | list) and len(group) == len(_NAMELESS) else _NAMELESS
+    return GroupHead(integer(pg_id, -1), text(name), text(desc))
+
+
+def _leave_out(rows: Rows, entry: Entry, left: Left) -> None:
+    """Count entries like `entry` that were not read."""
+    if entry.get("is_p2p") is not True:
+        rows.left_out += left.times
+        rows.first_left = min(rows.first_left, left.first)
+    elif ends := ends_of(text(entry.get("profiling_name"))):
+        rows.moved[ends] += left.times
 
 
 def group_records(
@@ -129,8 +179,9 @@ def _learns_completions(rows: Rows, learned: set[str]) -> bool:
 def _group_record(head: GroupHead, members: str, status: Status | None, rows: Rows, learned: set[str]) -> GroupRecord:
     completions = _learns_completions(rows, learned)
     moves, closings = _moves(rows, completions)
-    steps = _steps([row for row in rows.collectives if row[0] not in closings] if closings else rows.collectives)
+    steps = _steps([row for row in rows.collectives if row[0] not in closings] if closings else rows.collectives, rows)
     done, undone = _open_moves(moves, completions)
+    left_out = rows.left_out
     open_from = _last_done(steps.rows, completions) + 1
     first, last = max(0, open_from - RECENT), min(len(steps.rows), open_from + PENDING)
     window = [entry for _, entry in steps.rows[first:last]]
@@ -144,23 +195,25 @@ def _group_record(head: GroupHead, members: str, status: Status | None, rows: Ro
         completed=status.completed if status else None,
         completions=completions,
         starts=learns_starts(window + [move.closing[1] for move in moves[-RECENT:]]),
-        length=len(steps.rows),
+        length=left_out + len(steps.rows),
         contiguous=steps.contiguous,
         batched=bool(closings),
         point_to_point=bool(rows.transfers) or any(integer(entry.get("p2p_seq_id"), 0) > 0 for entry in window),
-        recent=tuple(_collective(steps, i, framed=i == open_from - 1) for i in range(first, open_from)),
-        pending=tuple(_collective(steps, i, framed=i - open_from < _WITH_FRAMES) for i in range(open_from, last)),
+        recent=tuple(_collective(steps, i, left_out, framed=i == open_from - 1) for i in range(first, open_from)),
+        pending=tuple(
+            _collective(steps, i, left_out, framed=i - open_from < _WITH_FRAMES) for i in range(open_from, last)
+        ),
         transfers=tuple(_transfer(move, framed=move is done[-1]) for move in done[-RECENT:]),
         pending_transfers=tuple(_transfer(move, framed=i < _WITH_FRAMES) for i, move in enumerate(undone[:PENDING])),
-        pairs=_pairs(moves),
+        pairs=_pairs(moves, rows.moved),
     )
 
 
-def _steps(rows: list[Row]) -> _Steps:
+def _steps(rows: list[Row], group: Rows) -> _Steps:
     """The collectives: of a coalesced one the closing entry, with the inner ones that stand before it kept beside."""
     numbers = [sequence(entry) for _, entry in rows]
     if len(set(numbers)) == len(numbers):
-        return _Steps(rows, {}, not numbers or numbers[-1] - numbers[0] + 1 == len(numbers))
+        return _Steps(rows, {}, not numbers or _spans(numbers[0], numbers[-1], group, len(numbers)))
     steps: list[Row] = []
     inner: dict[int, list[Row]] = {}
     at = 0
@@ -175,7 +228,12 @@ def _steps(rows: list[Row]) -> _Steps:
             steps.extend(rows[at:end])
         at = end
     kept = {sequence(entry) for _, entry in steps}
-    return _Steps(steps, inner, len(kept) == len(steps) == max(kept) - min(kept) + 1)
+    return _Steps(steps, inner, len(kept) == len(steps) and _spans(min(kept), max(kept), group, len(steps)))
+
+
+def _spans(first: int, last: int, group: Rows, read: int) -> bool:
+    """Whether so many collectives, and those that were not read, make up all numbers from the first to the last."""
+    return last - min(first, group.first_left) + 1 == read + group.left_out
 
 
 def _last_done(rows: list[Row], completions: bool) -> int:
@@ -186,9 +244,9 @@ def _last_done(rows: list[Row], completions: bool) -> int:
     return -1
 
 
-def _collective(steps: _Steps, index: int, *, framed: bool) -> Operation:
+def _collective(steps: _Steps, index: int, left_out: int, *, framed: bool) -> Operation:
     position, closing = steps.rows[index]
-    operation = operation_of(position, closing, COLLECTIVE, framed=framed)._replace(number=index)
+    operation = operation_of(position, closing, COLLECTIVE, framed=framed)._replace(number=left_out + index)
     inner = [operation_of(at, entry, COLLECTIVE, framed=False) for at, entry in steps.inner.get(position, ())]
     if not inner:
         return operation
@@ -276,6 +334,6 @@ def _stream(move: _Move) -> tuple[int, int]:
     return (move.source, move.target) if move.source < move.target else (move.target, move.source)
 
 
-def _pairs(moves: list[_Move]) -> tuple[Pair, ...]:
-    counts = Counter((move.kind, move.source, move.target) for move in moves)
+def _pairs(moves: list[_Move], left_out: Counter[tuple[str, int, int]]) -> tuple[Pair, ...]:
+    counts = Counter((move.kind, move.source, move.target) for move in moves) + left_out
     return tuple(Pair(*ends, count) for ends, count in sorted(counts.items()))

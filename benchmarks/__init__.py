@@ -1,0 +1,1 @@
+"""Measurements that anybody can run again: `python -m benchmarks.<name>` from the top of the repository."""
