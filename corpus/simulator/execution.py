@@ -1,0 +1,213 @@
+"""Executes a scenario: runs the programs under the faults, lets the consequences follow, and tells the history."""
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from neuron_doctor.corpus.simulator import jobs
+from neuron_doctor.corpus.simulator.aftermath import Aftermath, Death, follow
+from neuron_doctor.corpus.simulator.faults.catalogue import INJECT
+from neuron_doctor.corpus.simulator.faults.injection import Injection, Moment, Setting
+from neuron_doctor.corpus.simulator.flow import Flow, Rank, Unit
+from neuron_doctor.corpus.simulator.history import Call, End, Event, Frame, History, Life, StepDone
+from neuron_doctor.corpus.simulator.job import Job
+from neuron_doctor.corpus.simulator.program import Edits, Launch, Program
+from neuron_doctor.corpus.simulator.scenario import Scenario, Watcher
+from neuron_doctor.corpus.simulator.style import Site as Gathering
+from neuron_doctor.corpus.simulator.truth import Fault
+
+VERSIONS = (
+    {
+        "runtime": "2.22.14.0",
+        "driver": "2.18.12.0",
+        "collectives": "2.22.26.0",
+        "framework": "2.5.1.2.4.0",
+        "torch": "2.5.1",
+    },
+    {
+        "runtime": "2.28.19.0",
+        "driver": "2.24.7.0",
+        "collectives": "2.28.20.0",
+        "framework": "2.8.0.2.10.13553",
+        "torch": "2.8.0",
+    },
+    {
+        "runtime": "2.31.24.0",
+        "driver": "2.27.4.0",
+        "collectives": "2.31.24.0",
+        "framework": "2.9.0.2.13.26312",
+        "torch": "2.9.0",
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One pass of the flow: when ranks halted by themselves or were ended by a failure of their device."""
+
+    flow: Flow
+    deaths: Mapping[int, Death]
+    moments: Mapping[int, float]  # by fault: when it struck, if it did
+
+
+def run(scenario: Scenario) -> tuple[History, tuple[Fault, ...]]:
+    """What truly happens, and the faults that came to pass (a planned one may be forestalled by another)."""
+    rng = random.Random(f"{scenario.seed}/execution")
+    pods = scenario.style.site is Gathering.KUBERNETES
+    job = jobs.build(scenario.shape, scenario.instance, rng, start=scenario.start, pods=pods)
+    program = Program(scenario.shape, scenario.recipe)
+    injections = tuple(
+        INJECT[plan.cause](Setting(number, plan, job, program, scenario.custom, rng))
+        for number, plan in enumerate(scenario.plans)
+    )
+    done = _pass(scenario, job, program, injections, {})
+    if done.deaths:
+        done = _pass(scenario, job, program, injections, {rank: death.time for rank, death in done.deaths.items()})
+    stubborn = frozenset(
+        state.rank for state in done.flow.ranks if state.halt is not None and not state.halt.interruptible
+    )
+    after = follow(job, done.flow, scenario.custom, rng, done.deaths, stubborn)
+    struck = sorted(done.moments)
+    events = list(after.events)
+    for number in struck:
+        events += injections[number].trace(Moment(done.moments[number], done.flow, job, rng))
+    history = _history(scenario, job, done.flow, after, events, injections, rng)
+    return history, tuple(injections[number].settle(done.flow, injections[number].fault) for number in struck)
+
+
+def _pass(
+    scenario: Scenario, job: Job, program: Program, injections: tuple[Injection, ...], cutoff: Mapping[int, float]
+) -> _Run:
+    edits = _merged(injections)
+    flow = Flow(
+        [program.run(rank, edits) for rank in range(job.world)],
+        {group.name: len(group.ranks) for group in job.groups},
+        random.Random(f"{scenario.seed}/flow"),
+        start=job.start,
+        limit=scenario.custom.limit,
+        cutoff=cutoff,
+        keep=scenario.keep,
+    )
+    flow.run()
+    return _outcome(flow, injections)
+
+
+def _outcome(flow: Flow, injections: tuple[Injection, ...]) -> _Run:
+    """Who died by the faults, and when each fault struck."""
+    deaths: dict[int, Death] = {}
+    moments: dict[int, float] = {}
+    for state in flow.ranks:
+        halt = state.halt
+        if halt is None:
+            continue
+        moments[halt.fault] = min(moments.get(halt.fault, state.host), state.host)
+        if halt.end is not End.HUNG:
+            for rank in (state.rank, *halt.taking):
+                deaths[rank] = Death(state.host, halt.end, halt.exit_code, halt.signal, seen=not halt.taking)
+    for number, injection in enumerate(injections):
+        for rank, failure in injection.failures.items():
+            stuck = flow.ranks[rank].stuck_at
+            if stuck is not None:
+                noticed = flow.ranks[rank].device + failure.delay
+                moments[number] = noticed
+                deaths[rank] = Death(noticed + failure.linger, failure.end, failure.exit_code, failure.signal)
+        if not injection.failures and number not in moments and injection.struck(flow):
+            moments[number] = max(state.host for state in flow.ranks)
+    return _Run(flow, deaths, moments)
+
+
+def _merged(injections: tuple[Injection, ...]) -> Edits:
+    merged: dict[tuple[int, int], tuple] = {}  # type: ignore[type-arg]
+    for injection in injections:
+        for key, edits in injection.edits.items():
+            merged[key] = merged.get(key, ()) + edits
+    return merged
+
+
+def _history(
+    scenario: Scenario,
+    job: Job,
+    flow: Flow,
+    after: Aftermath,
+    events: list[Event],
+    injections: tuple[Injection, ...],
+    rng: random.Random,
+) -> History:
+    last = max([state.host for state in flow.ranks] + [death.time for death in after.deaths.values()])
+    lives = tuple(_life(scenario, state, after) for state in flow.ranks)
+    events += _steps(scenario, flow, rng)
+    versions = VERSIONS[random.Random(f"{scenario.seed}/versions").randrange(len(VERSIONS))]
+    differing = {host: {**versions, **own} for one in injections for host, own in one.versions_of_host.items()}
+    collected = last + (3_600.0 if scenario.custom.watcher is Watcher.NOBODY else rng.uniform(60.0, 900.0))
+    return History(job, lives, tuple(sorted(events, key=lambda event: event.time)), collected, versions, differing)
+
+
+def _steps(scenario: Scenario, flow: Flow, rng: random.Random) -> Iterator[Event]:
+    """The progress of every rank; the loss is the same on all ranks."""
+    losses = [10.8 / (1.0 + 0.04 * step) + rng.uniform(-0.02, 0.02) for step in range(scenario.recipe.steps)]
+    for state in flow.ranks:
+        before = state.steps[0] - scenario.recipe.seconds if state.steps else 0.0
+        for step, time in enumerate(state.steps):
+            yield StepDone(time=time, rank=state.rank, step=step, loss=losses[step], seconds=time - before)
+            before = time
+
+
+def _life(scenario: Scenario, state: Rank, after: Aftermath) -> Life:
+    death = after.deaths.get(state.rank)
+    end, ended, code, signal = End.HUNG, None, None, None
+    if death is not None:
+        end, ended, code, signal = death.end, death.time, death.exit_code, death.signal
+    elif state.done:
+        end, ended, code = End.FINISHED, state.host + 0.5, 0
+    failed = after.failed.get(state.rank)
+    return Life(
+        rank=state.rank,
+        start=scenario.start,
+        calls=tuple(call for unit in state.units for call in _calls(unit, ended, failed)),
+        last_step=len(state.steps) - 1,
+        end=end,
+        ended=ended,
+        exit_code=code,
+        signal=signal,
+        standing=_standing(scenario, state),
+        dumps_recorder=_dumps(scenario, state, after, death),
+    )
+
+
+def _dumps(scenario: Scenario, state: Rank, after: Aftermath, death: Death | None) -> bool:
+    """Whether the rank could write its flight recorder when the first watchdog or the operator asked for it."""
+    if state.halt is not None and not state.halt.dumps:
+        return False
+    if death is None:
+        return scenario.custom.watcher is not Watcher.RUNTIME
+    return after.alarm is not None and death.time > after.alarm
+
+
+def _standing(scenario: Scenario, state: Rank) -> tuple[Frame, ...]:
+    if state.halt is not None:
+        return state.halt.frames
+    instruction = state.standing
+    if isinstance(instruction, Launch):
+        return instruction.parts[0].frames
+    site = getattr(instruction, "site", None)
+    return scenario.recipe.codebase.frames[site] if site is not None and not state.done else ()
+
+
+def _calls(unit: Unit, ended: float | None, failed: float | None) -> Iterator[Call]:
+    for part, ordinal in zip(unit.launch.parts, unit.ordinals, strict=True):
+        yield Call(
+            rank=unit.rank,
+            group=part.group,
+            op=part.op,
+            ordinal=ordinal,
+            input_sizes=part.inputs,
+            output_sizes=part.outputs,
+            dtype=part.dtype,
+            frames=part.frames,
+            issued=unit.issued,
+            started=unit.started,
+            completed=unit.finished,
+            failed=failed if unit.finished is None else None,
+            peer=part.peer,
+            batch=unit.batch,
+        )

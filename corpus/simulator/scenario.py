@@ -1,0 +1,55 @@
+"""Everything that is chosen for one incident, as a frozen dataclass; `draw` chooses it by a seed."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from neuron_doctor.corpus.simulator.jobs import INSTANCES, Instance, Shape
+from neuron_doctor.corpus.simulator.program import Recipe
+from neuron_doctor.corpus.simulator.style import Style
+
+
+class Watcher(StrEnum):
+    """Who notices that a job hangs."""
+
+    RUNTIME = "runtime"  # the Neuron runtime's execution timeout
+    WATCHDOG = "watchdog"  # the process group's watchdog, which dumps the flight recorder
+    NOBODY = "nobody"  # an operator who has everything dumped and collected
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One fault to be injected: its cause, a variant of it, the rank that it strikes, and where in the program."""
+
+    cause: str
+    rank: int
+    step: int
+    place: float = 0.5  # where in the step, 0..1
+    variant: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """How the site's processes react to failure."""
+
+    watcher: Watcher = Watcher.WATCHDOG
+    watchdog_seconds: float = 600.0
+    runtime_seconds: float = 120.0
+    peer_lost: float = 0.5  # the chance that a neighbour notices a closed connection at once
+    local_teardown: bool = True  # a launcher ends the other ranks of its host
+    job_teardown: bool = False  # and those of the whole job
+    limit: int = 24  # how many launches a host issues ahead
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """All that is chosen for one incident."""
+
+    seed: int
+    shape: Shape
+    recipe: Recipe
+    plans: tuple[Plan, ...] = ()
+    instance: Instance = INSTANCES[0]
+    style: Style = Style()
+    custom: Custom = Custom()
+    start: float = 1_780_000_000.0
+    keep: int | None = None  # keep only the last calls of each rank
