@@ -84,14 +84,55 @@ def _unquoted(value: str) -> str:
 def place_of_environment(variables: dict[str, str]) -> Place:
     """The place that these variables give their process: host, job and, where they are a worker's, the ranks.
 
-    RANK counts workers only beside LOCAL_RANK: in the shell of a PyTorchJob pod it counts pods.
+    RANK counts workers only beside LOCAL_RANK: in the shell of a PyTorchJob pod it counts pods. What srun, mpirun and
+    PJRT number are workers only where they say so: a launcher that they start once on each host is none.
     """
     job = variables.get("SLURM_JOB_ID") or variables.get("SLURM_JOBID") or None
     host = variables.get("HOSTNAME") or None
-    ranks = [variables.get(name, "") for name in ("RANK", "LOCAL_RANK")]
-    if not all(map(_NUMBER.fullmatch, ranks)):
-        return Place(job=job, host=host)
-    return Place(job=job, host=host, rank=int(ranks[0]), local_rank=int(ranks[1]))
+    for rank, local_rank, is_worker in _NUMBERINGS:
+        if is_worker(variables) and _is_number(variables, rank):
+            local = int(variables[local_rank]) if _is_number(variables, local_rank) else None
+            return Place(job=job, host=host, rank=int(variables[rank]), local_rank=local)
+    return Place(job=job, host=host)
 
+
+def _is_number(variables: dict[str, str], name: str) -> bool:
+    return _NUMBER.fullmatch(variables.get(name, "")) is not None
+
+
+def _of_torch(variables: dict[str, str]) -> bool:
+    return _is_number(variables, "LOCAL_RANK")
+
+
+def _of_slurm(variables: dict[str, str]) -> bool:
+    return _is_number(variables, "SLURM_LOCALID") and _are_workers(
+        variables, "SLURM_NTASKS", variables["SLURM_LOCALID"]
+    )
+
+
+def _of_mpi(variables: dict[str, str]) -> bool:
+    local = variables.get("OMPI_COMM_WORLD_LOCAL_RANK", "")
+    return _are_workers(variables, "OMPI_COMM_WORLD_SIZE", local)
+
+
+def _are_workers(variables: dict[str, str], tasks: str, local_rank: str) -> bool:
+    """Whether a launcher's tasks are the job's workers: as many as the world has ranks, or a second one on the host."""
+    if "RANK" in variables or "WORLD_SIZE" in variables:
+        return _is_number(variables, tasks) and variables[tasks] == variables.get("WORLD_SIZE")
+    return local_rank.isascii() and local_rank.isdigit() and int(local_rank) > 0
+
+
+def _of_pjrt(variables: dict[str, str]) -> bool:
+    """One device for each process: only then is the number of a process that of a rank."""
+    return set(variables.get("NEURON_PJRT_PROCESSES_NUM_DEVICES", "").split(",")) == {"1"}
+
+
+#: The variables that number workers and those of one host, and when they do.
+_NUMBERINGS = (
+    ("RANK", "LOCAL_RANK", _of_torch),
+    ("SLURM_PROCID", "SLURM_LOCALID", _of_slurm),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", _of_mpi),
+    ("NEURON_PJRT_PROCESS_INDEX", "LOCAL_RANK", _of_pjrt),
+)
 
 COLLECTORS = (Collector("env", "environment variables", _sniff, _collect),)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import Block, blocks
+from neuron_doctor.collectors.group_lists import groups_text
 from neuron_doctor.collectors.masking import MASK, masked, without_secrets
 from neuron_doctor.collectors.nrt import CODES, SYMBOLS
 from neuron_doctor.collectors.papers import is_notes
@@ -242,12 +243,15 @@ def _span(path: str, block: Block, begin: int, raw: bytes, match: str, hidden: s
 
 
 def _completed(kind: str, data: dict[str, Value]) -> dict[str, Value]:
-    """What a fact of this kind has beyond its captures: the other name of a status, the mask of a secret."""
+    """What a fact of this kind has beyond its captures: the other name of a status, the mask of a secret, ranks in the
+    form in which the engine reads them."""
     if kind == "status":
         code = int(str(data["code"])) if "code" in data else CODES[str(data["symbol"])]
         return {"api": "", **data, "code": code, "symbol": SYMBOLS.get(code, "")}
     if kind == "env":
         return {**data, "value": masked(str(data["name"]), str(data.get("value", "")))}
+    if kind == "process-groups":
+        return {**data, "groups": groups_text(str(data["groups"]))}
     return data
 
 

@@ -137,6 +137,37 @@ _ALL = (
         peer="str",
         operation="str",
     ),
+    _kind(
+        "stand",
+        "how far one rank came in one process group, as a text says; -1 or absent: unknown. `witness` is who says so "
+        "(watchdog, desync, barrier, runtime, api) and whose numbers they are; `pg` is the group's name as printed, `pg_id` "
+        "the rank's own number of it (absent where the text has one number only), `group_rank` its rank in the group; "
+        "`sequence` is the operation that it stands before or in. It `waits` there or gave it up; else it was only "
+        "informed, or `named` by a peer as one who did not come",
+        _TEXT,
+        witness="str",
+        pg="str",
+        pg_id="int",
+        pg_desc="str",
+        group_rank="int",
+        sequence="int",
+        total="int",
+        operation="str",
+        numel_in="int",
+        numel_out="int",
+        last_enqueued="int",
+        last_started="int",
+        last_completed="int",
+        waits="bool",
+        named="bool",
+    ),
+    _kind(
+        "disagreement",
+        "two kinds of witness convict different ranks; there is one such fact for each kind, at the ranks that it convicts",
+        _TEXT + " flight-recorder ndet-trace ndet-console neuron-monitor",
+        witness="str",
+        description="str",
+    ),
     _kind("ndet-clean", "neuron-det found no error", "ndet-console"),
     _kind("ndet-raw", "a raw NDET log, readable only through neuron-det", "ndet-raw", trace_pid="int", started="str"),
     _kind(
@@ -157,8 +188,8 @@ _ALL = (
         "what matching the collectives of all ranks says of one group or of the wait-for graph: `verdict` is a class "
         "(rank-missing, rank-died, op-mismatch, size-mismatch, dtype-mismatch, order-mismatch, partial-completion, "
         "transport-stall, device-stuck, outside, p2p-missing, p2p-mismatch, p2p-order, straggler, undecided, healthy, "
-        "stale-dump)",
-        "flight-recorder",
+        "stale-dump); `witness` is who convicts (recorder, watchdog, desync, runtime, api, ndet, silence)",
+        "flight-recorder log ndet-trace",
         verdict="str",
         operation="str",
         ordinal="int",
@@ -170,6 +201,7 @@ _ALL = (
         culprit_frame="str",
         waiting_frame="str",
         difference="str",
+        witness="str",
     ),
     _kind(
         "counter",
@@ -376,6 +408,50 @@ _ALL = (
         reason="str",
         restarts="int",
         cancelled_by="str",
+    ),
+    _kind(
+        "visible-cores",
+        "the cores that a process may use, as its runtime prints them: `0, 1` or `0-3`",
+        _TEXT,
+        cores="str",
+    ),
+    _kind("core-layout", "how many cores each device of the host has, as a runtime says", _TEXT, per_device="int"),
+    _kind(
+        "process-groups",
+        "all process groups of one sort (`axis`: tp, dp, pp, ...) as a framework prints them; `groups` has the ranks of "
+        "each in their order, `0-3 4-7`",
+        _TEXT,
+        axis="str",
+        groups="str",
+    ),
+    _kind(
+        "group-position",
+        "the number that a rank has in a process group; `axis` is what the group is called, `group` its name, if said",
+        _TEXT,
+        axis="str",
+        group="str",
+        position="int",
+    ),
+    _kind(
+        "interface-use",
+        "an EFA interface that a process sends or receives through, by its name or its number on the host",
+        _TEXT,
+        interface="str",
+    ),
+    _kind(
+        "shared-place",
+        "the failing ranks share one place that few others share (see engine.shared_places): `what` is device, interface, "
+        "stage, group, host, build or instance-type; `failing` of `of_failing` failing ranks are in it, and `others_there` "
+        "of the rest of `population` known ranks; `odds` is how likely some place would hold so many by chance",
+        _TEXT + " flight-recorder",
+        what="str",
+        name="str",
+        description="str",
+        failing="int",
+        of_failing="int",
+        others_there="int",
+        population="int",
+        odds="float",
     ),
     _kind("log-loss", "a log says that it lost records here, so that their absence proves nothing", _TEXT),
 )

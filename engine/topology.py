@@ -1,4 +1,4 @@
-"""Who is where: aliases of hosts, ranks of processes, hosts of ranks, proven by facts; and facts completed from that."""
+"""Who is where: ranks of processes, hosts and devices of ranks, proven by facts; and facts completed from that."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from dataclasses import dataclass, field, replace
 
 from neuron_doctor.engine.facts import Fact, Place, Source
 from neuron_doctor.engine.hostnames import names_of_hosts, with_host
+from neuron_doctor.engine.placement import STATED_BY, Placement, placement
 from neuron_doctor.engine.proven import unique
+
+#: Statuses that a fault of the device gives: uncorrectable memory errors, DMA abort (neuron-facts.md 1.2).
+_DEVICE_STATUSES = frozenset({1201, 1202, 1203, 1205})
+#: Kinds that speak of a whole device, and so of all ranks that it serves. Of others it must serve one alone.
+_OF_ALL_ITS_RANKS = frozenset({"hw-err", "counter", "device-state", "unhealthy-component", "reset"})
+#: Kinds that describe devices and are no rank's.
+_INVENTORY = frozenset({"device", "device-user", "pci-device", "device-count"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,7 @@ class Topology:
     directory_of: Mapping[str, str] = field(default_factory=dict)
     merged: frozenset[str] = frozenset()
     device_of_address: Mapping[tuple[str | None, str], int] = field(default_factory=dict)
+    placement: Placement = field(default_factory=Placement)
     ranks: tuple[int, ...] = ()
     hosts: tuple[str, ...] = ()
     world_size: int | None = None
@@ -50,7 +59,7 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     hosts = tuple(sorted({p.host for p in placed if p.host}))
     # A file that names no host can speak of a process only where all processes are of one host.
     pids = [(p.pid, p.rank) for p in placed if p.pid is not None and p.rank is not None] if len(hosts) <= 1 else []
-    return Topology(
+    base = Topology(
         host_of=host_of,
         instance_of=instance_of,
         rank_of_process=rank_of_process,
@@ -64,6 +73,8 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         device_of_address=_device_addresses(facts, host_of, instance_of),
         world_size=size if isinstance(size, int) else None,
     )
+    stated = [(fact, completed_place(fact.place, base)) for fact in facts if fact.kind in STATED_BY]
+    return replace(base, placement=placement(stated))
 
 
 def _of_many_hosts(
@@ -93,7 +104,28 @@ def complete(facts: Iterable[Fact], topology: Topology) -> Iterator[Fact]:
             place = replace(place, host=home, instance_id=topology.instance_of.get(home))
         elif astray and not home and fact.source in topology.merged and fact.kind != "launcher-failure":
             place = replace(place, host=None, instance_id=None)
+        place = _on_device(fact, place, topology)
         yield fact if place is fact.place else replace(fact, place=place)
+
+
+def _on_device(fact: Fact, place: Place, topology: Topology) -> Place:
+    """The device of a rank that reports a fault of its device; the ranks that a device serves, for what is said of it."""
+    known = topology.placement
+    if place.device is None and place.rank is not None and _is_of_device(fact):
+        devices = known.devices_of_rank.get(place.rank, ())
+        if len(devices) == 1 and place.host == topology.host_of_rank.get(place.rank):
+            return replace(place, device=devices[0])
+    named = place.rank is not None or place.ranks or place.pid is not None
+    if place.device is None or place.host is None or named or fact.kind in _INVENTORY:
+        return place
+    ranks = known.ranks_of_device.get((place.host, place.device), ())
+    return replace(place, ranks=ranks) if len(ranks) == 1 or fact.kind in _OF_ALL_ITS_RANKS else place
+
+
+def _is_of_device(fact: Fact) -> bool:
+    if fact.kind == "status":
+        return fact.data["code"] in _DEVICE_STATUSES
+    return fact.kind == "hang-report" and fact.data["what"] == "compute"
 
 
 def _device_addresses(
@@ -118,6 +150,9 @@ def completed_place(place: Place, topology: Topology) -> Place:
     known = with_host(place, topology.host_of, topology.instance_of)
     if known.rank is None and known.pid is not None:
         rank = topology.rank_of_process.get((known.host, known.pid), topology.rank_of_pid.get(known.pid))
+        known = known if rank is None else replace(known, rank=rank)
+    if known.rank is None and known.local_rank is not None and known.host:
+        rank = topology.placement.rank_of_local.get((known.host, known.local_rank))
         known = known if rank is None else replace(known, rank=rank)
     if known.host is None and known.rank is not None:
         host = topology.host_of_rank.get(known.rank)
