@@ -120,34 +120,46 @@ def _host(event: Event, history: History) -> Host:
     return history.job.hosts[host or 0]
 
 
+def hardware_error_line(event: HardwareError | ExecutionFailed, name: str, history: History) -> str:
+    """The line in which the runtime summarizes a hardware error for the kernel's log."""
+    host = _host(event, history)
+    device, core = _place(event, history)
+    return _HW_ERR.format(
+        name=name,
+        instance=host.instance_id,
+        host=host.name,
+        device=device,
+        core=core % host.cores_per_device,
+        serial=pci.serial(host, device),
+    )
+
+
+def _place(event: Event, history: History) -> tuple[int, int]:
+    """The device and the core, from the rank's seat where the event does not tell."""
+    seat = history.job.seats[event.rank] if event.rank is not None else None
+    device = event.device if event.device is not None else (seat.device if seat is not None else 0)
+    core = event.core if event.core is not None else (seat.core if seat is not None else 0)
+    return device, core
+
+
 def _hardware(event: HardwareError, history: History, random: Random, mirrors: bool) -> Iterator[Message]:
     if event.error == "pcie":
         yield from _pcie(event, history, random)
         return
-    seat = history.job.seats[event.rank] if event.rank is not None else None
-    device = event.device if event.device is not None else (seat.device if seat is not None else 0)
-    core = event.core if event.core is not None else (seat.core if seat is not None else 0)
     engine = random.randrange(16)
     if event.error == "dma-abort":
+        device, _ = _place(event, history)
         text = _COPY_TIMEOUT.format(device=device, engine=engine, count=random.randrange(2, 64))
         yield Message(event.time + 0.01, text, Level.ERR)
     if mirrors or event.error not in _HW_NAMES:
-        yield from _mirrored(event, history, (device, core, engine))
+        yield from _mirrored(event, history, engine)
     if event.error in _HW_NAMES:
-        line = _hw_err(random.choice(_HW_NAMES[event.error]), _host(event, history), device, core)
+        line = hardware_error_line(event, random.choice(_HW_NAMES[event.error]), history)
         yield Message(event.time + 0.05, line, Level.ERR, event.fault)
 
 
-def _hw_err(name: str, host: Host, device: int, core: int) -> str:
-    serial = pci.serial(host, device)
-    within = core % host.cores_per_device
-    return _HW_ERR.format(
-        name=name, instance=host.instance_id, host=host.name, device=device, core=within, serial=serial
-    )
-
-
-def _mirrored(event: HardwareError, history: History, where: tuple[int, int, int]) -> Iterator[Message]:
-    device, core, engine = where
+def _mirrored(event: HardwareError, history: History, engine: int) -> Iterator[Message]:
+    device, core = _place(event, history)
     host = _host(event, history)
     stamp = clocks.runtime(clocks.local(host, event.time, history.job.start))
     function = "exec_request_progress_one_step" if event.error == "dma-abort" else "notification_consume_errors"
@@ -181,7 +193,7 @@ def _crash(event: ProcessSignalled, history: History, random: Random) -> Iterato
     base = random.getrandbits(36) << 12 & 0xFFFFFFF000
     line = _CRASH[event.signal].format(
         pid=pid,
-        address=random.choice((0, 0x8, 0x10, 0x28)),
+        address=random.choice((0x0, 0x8, 0x10, 0x28)),
         ip=base + random.randrange(0x1E4000),
         sp=random.getrandbits(28) << 4,
         base=base,
@@ -192,12 +204,8 @@ def _crash(event: ProcessSignalled, history: History, random: Random) -> Iterato
 
 def _hang(event: ExecutionFailed, history: History) -> Iterator[Message]:
     """Runtimes that report hangs print a victim's collective hang in the form of a hardware error."""
-    seat = history.job.seats[event.rank] if event.rank is not None else None
-    if seat is None:
-        return
     if event.status == _ON_COMPUTE and event.fault is None:
         return  # a plain timeout of a victim: which kind of hang it was, older runtimes do not tell
-    name = _HANGS[event.status]
     fault = event.fault if event.status == _ON_COMPUTE else None
-    line = _hw_err(name, history.job.hosts[seat.host], seat.device, seat.core).replace(" action=TERMINATE_INSTANCE", "")
+    line = hardware_error_line(event, _HANGS[event.status], history).removesuffix(" action=TERMINATE_INSTANCE")
     yield Message(event.time + 0.05, line, Level.ERR, fault)
