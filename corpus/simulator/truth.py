@@ -26,6 +26,7 @@ class Fault:
     device: int | None = None
     weaker: tuple[str, ...] = ()
     node_action: bool = False
+    involved: tuple[int, ...] = ()  # ranks that may be named beside `ranks`, and need not be (the other end of a deadlock)
     is_root: bool = True  # False: a risk or a benign condition that must not become a root
 
 
