@@ -6,17 +6,33 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant
 from neuron_doctor.engine.wallclock import date_of, ns_of
 
 
+class Track(NamedTuple):
+    """One clock: whose it is and which of its host's; `part` is the source of a counter that is the source's own, and
+    `kernel` for the kernel log's idea of the wall clock, whose zone may be another than that of the programs."""
+
+    host: str | None
+    clock: Clock
+    part: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An instant and the host on which its clock stands (None where unknown)."""
+    """An instant and the clock that gave it: that of a host (None where unknown)."""
 
     instant: Instant
     host: str | None
+    part: str = ""
+
+    @property
+    def track(self) -> Track:
+        """The clock."""
+        return Track(self.host, self.instant.clock, self.part)
 
 
 def difference_ns(a: Moment, b: Moment) -> int | None:

@@ -1,0 +1,122 @@
+"""Orders between the clocks of several hosts, from what ranks can only do together: collectives, and the steps of a
+training that synchronises them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from neuron_doctor.engine.dumps import selections
+from neuron_doctor.engine.facts import Clock, Fact
+from neuron_doctor.engine.moments import Moment, Track, moment_of
+from neuron_doctor.engine.orders import Hub, Order
+from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation
+
+#: Collectives that no rank completes before all have joined. (An all-to-all may exchange nothing with some.)
+_SYNCHRONISING = ("all_reduce", "allreduce", "all_gather", "allgather", "reduce_scatter", "barrier")
+#: So many of the last collectives of a group are looked at.
+_LATEST = 8
+#: A rank may print a step before its peers have ended the one before it.
+_RUN_AHEAD = 2
+_STEPS = frozenset({"step", "global_step", "global step", "iteration", "iter"})
+#: So many steps, at least, must agree.
+_FEWEST = 3
+
+Ends = dict[Track, int]
+
+
+def orders_of_meetings(facts: Iterable[Fact]) -> Iterator[Order]:
+    """All orders of this kind."""
+    facts = tuple(facts)
+    yield from orders_of_collectives(facts)
+    yield from orders_of_steps(facts)
+
+
+def orders_of_collectives(facts: Iterable[Fact]) -> Iterator[Order]:
+    """No rank completes a collective before its last member has issued it. Each collective is a hub between the clocks
+    of its members, so that the orders are as many as the members."""
+    recorders = [fact for fact in facts if fact.kind == "fr-rank" and fact.place.host is not None]
+    for run, selection in enumerate(selections(recorders)):
+        issued: dict[Hub, Ends] = defaultdict(dict)
+        completed: dict[Hub, Ends] = defaultdict(dict)
+        names: dict[Hub, set[str]] = defaultdict(set)
+        for record in selection.dumps.values():
+            track = Track(record.fact.place.host, Clock.UTC)
+            for group in filter(_is_numbered, record.groups):
+                for operation in (*group.recent, *group.pending)[-2 * _LATEST :]:
+                    hub = Hub((run, group.name, group.members, operation.sequence))
+                    names[hub].add(operation.name)
+                    _note(operation, track, issued[hub], completed[hub])
+        for hub, ends in completed.items():
+            if ends and len(names[hub]) == 1 and len(issued[hub].keys() | ends.keys()) > 1:
+                yield from (Order(track, ns, hub, 0, 0, "collectives") for track, ns in issued[hub].items())
+                yield from (Order(hub, 0, track, ns, 0, "collectives") for track, ns in ends.items())
+
+
+def _is_numbered(group: GroupRecord) -> bool:
+    """Whether a collective of the group has the same number on all ranks."""
+    return bool(group.members) and group.completions and group.contiguous and not group.batched
+
+
+def _note(operation: Operation, track: Track, issued: Ends, completed: Ends) -> None:
+    """The last rank of a host to issue, and the first to complete."""
+    name = operation.name.lower().removeprefix("_")
+    if operation.kind != COLLECTIVE or operation.sequence < 0 or not name.startswith(_SYNCHRONISING):
+        return
+    if operation.created_ns > 0:
+        issued[track] = max(issued.get(track, 0), operation.created_ns)
+    if operation.state == "completed" and operation.completed_ns > operation.created_ns > 0:
+        completed[track] = min(completed.get(track, operation.completed_ns), operation.completed_ns)
+
+
+# --- steps of a training -------------------------------------------------------------------------------------------
+
+
+def orders_of_steps(facts: Iterable[Fact]) -> Iterator[Order]:
+    """Where all ranks of one job end the same step, none ends step `b` before all have ended those before `b - 1`. The
+    steps are a chain of hubs, so that the orders are as many as the records."""
+    facts = tuple(facts)
+    sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
+    runs: dict[tuple[object, ...], dict[int, list[tuple[int, Moment]]]] = defaultdict(lambda: defaultdict(list))
+    for fact in facts:
+        moment, rank = moment_of(fact), fact.place.rank
+        if fact.kind == "progress" and moment and moment.host and rank is not None:
+            what, value = str(fact.data["what"]).lower(), fact.data["value"]
+            if what in _STEPS and isinstance(value, float) and value.is_integer():
+                place = fact.place
+                runs[place.job or "", place.attempt or 0, what][rank].append((int(value), moment))
+    for run in sorted(runs, key=repr):
+        by_rank = runs[run]
+        if len(sizes) == 1 and _are_synchronous(by_rank, next(iter(sizes))):
+            yield from _chained(run, [one for found in by_rank.values() for one in found])
+
+
+def _are_synchronous(by_rank: dict[int, list[tuple[int, Moment]]], size: object) -> bool:
+    """Whether the ranks are of one job of this size, each took its steps once and in order, and all ended at the same."""
+    if not isinstance(size, int) or not 1 < len(by_rank) <= size or max(by_rank) >= size:
+        return False
+    lasts = [max(step for step, _ in found) for found in by_rank.values()]
+    several = len({step for found in by_rank.values() for step, _ in found}) >= _FEWEST
+    return several and max(lasts) - min(lasts) <= 1 and all(_is_one_run(found) for found in by_rank.values())
+
+
+def _is_one_run(found: Sequence[tuple[int, Moment]]) -> bool:
+    ordered = sorted(found, key=lambda one: (one[0], one[1].instant.ns))
+    tracks = {moment.track for _, moment in ordered}
+    later = pairwise(ordered)
+    return len(tracks) == 1 and all(a[0] < b[0] and a[1].instant.ns <= b[1].instant.ns for a, b in later)
+
+
+def _chained(run: tuple[object, ...], found: Sequence[tuple[int, Moment]]) -> Iterator[Order]:
+    """`hub(s)`: the moment when all have ended the steps up to `s`."""
+    steps = sorted({step for step, _ in found})
+    for step, after in pairwise(steps):
+        yield Order(Hub((run, step)), 0, Hub((run, after)), 0, 0, "steps")
+    for step, moment in found:
+        instant, unsure = moment.instant, moment.instant.uncertainty_ns
+        yield Order(moment.track, instant.ns, Hub((run, step)), 0, unsure, "steps")
+        before = bisect_right(steps, step - _RUN_AHEAD)
+        if before:
+            yield Order(Hub((run, steps[before - 1])), 0, moment.track, instant.ns, unsure, "steps")

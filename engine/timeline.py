@@ -1,0 +1,79 @@
+"""When things happened, over all clocks: the gap between two moments, as far as the evidence bounds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from neuron_doctor.engine.clocks import Clocks, clocks_of
+from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.meetings import orders_of_meetings
+from neuron_doctor.engine.moments import Moment, Track
+from neuron_doctor.engine.offsets import Offsets, estimate
+from neuron_doctor.engine.process_lives import orders_of_processes
+from neuron_doctor.engine.zones import assumed_zones, proven_zones, wall_clocks, zone_limits
+
+#: Larger than any difference of instants.
+_FOREVER = 1 << 70
+
+
+class Gap(NamedTuple):
+    """The smallest and the largest time, in nanoseconds, that can lie between two moments."""
+
+    low: int
+    high: int
+
+    def within(self, low: int, high: int) -> bool | None:
+        """Whether it is from `low` to `high`; None where it may be and may not be."""
+        if self.high < low or self.low > high:
+            return False
+        return True if low <= self.low and self.high <= high else None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The clocks of a collection and what is known of their differences. `assumed`: wall clocks of kernel logs that are
+    taken for those of their host's programs, though nothing proves that both show one zone."""
+
+    clocks: Clocks = field(default_factory=Clocks)
+    offsets: Offsets = field(default_factory=Offsets)
+    assumed: frozenset[Track] = frozenset()
+
+    def moment(self, fact: Fact) -> Moment | None:
+        """When a fact was, by the clock that gave it."""
+        return self.clocks.moment(fact)
+
+    def difference(self, a: Moment, b: Moment) -> Gap | None:
+        """How much later `b` was than `a`; None where nothing bounds it."""
+        gap = b.instant.ns - a.instant.ns
+        error = a.instant.uncertainty_ns + b.instant.uncertainty_ns
+        if a.track == b.track:
+            return Gap(gap - error, gap + error)
+        low, high = self.offsets.between(a.track, b.track)
+        if low is None and high is None:
+            return None
+        error += self.offsets.drift(a.track, a.instant.ns) + self.offsets.drift(b.track, b.instant.ns)
+        return Gap(
+            -_FOREVER if low is None else gap + low - error,
+            _FOREVER if high is None else gap + high + error,
+        )
+
+    def one_zone(self, a: Moment, b: Moment) -> bool:
+        """Whether the difference does not rest on an assumed zone."""
+        return a.track == b.track or not {a.track, b.track} & self.assumed
+
+
+def timeline(facts: Sequence[Fact], sources: Iterable[Source]) -> Timeline:
+    """The clocks of these facts and sources, and how far apart they are."""
+    sources = tuple(sources)
+    clocks = clocks_of(sources)
+    moments = [clocks.moment(fact) for fact in facts] + [clocks.beginning(source) for source in sources]
+    walls = wall_clocks({moment.track for moment in moments if moment})
+    logs = {source.id for source in sources if source.kind == "log"}
+    orders = [*orders_of_meetings(facts), *orders_of_processes(facts, clocks, logs), *zone_limits(walls)]
+    offsets = estimate(orders)
+    orders += (proven := list(proven_zones(offsets, walls)))
+    offsets = estimate(orders) if proven else offsets
+    equal, assumed = assumed_zones(offsets, walls)
+    return Timeline(clocks, estimate([*orders, *equal]) if equal else offsets, assumed)
