@@ -111,6 +111,7 @@ def operation_of(position: int, entry: Entry, kind: str, *, framed: bool) -> Ope
         dtype=_dtype(entry.get("input_dtypes")) or _dtype(entry.get("output_dtypes")),
         created_ns=created,
         wait_us=_wait_us(entry, created),
+        completed_ns=max(integer(entry.get("time_discovered_completed_ns"), 0), 0),
         frames=_frames(entry.get("frames")) if framed else (),
     )
 

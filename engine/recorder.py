@@ -23,7 +23,7 @@ class Operation(NamedTuple):
     it in its group. `number`: how many collectives of the group stand before it in the dump (-1 for point-to-point).
     `inputs`, `outputs`: elements, -1 where not recorded. `wait_us`: from issue to completion, -1 where unknown.
     `source`, `target`: the two ends as recorded, -1 where not said. `batch`: the record of the operation that closes the
-    batch that it belongs to, else -1.
+    batch that it belongs to, else -1. `completed_ns`: when the recorder saw it completed, 0 where it did not.
     """
 
     record: int
@@ -40,6 +40,7 @@ class Operation(NamedTuple):
     source: int = -1
     target: int = -1
     batch: int = -1
+    completed_ns: int = 0
     frames: tuple[str, ...] = ()
 
 
