@@ -94,30 +94,34 @@ def restyled(loss: Loss, style: Style, random: Random) -> Style:
 
 def apply(loss: Loss, files: Sequence[File], culprits: Sequence[int], random: Random) -> tuple[File, ...]:
     """The files that are left, damaged and added to. `culprits` are the ranks at fault."""
+    seed = random.getrandbits(64)
     left = [file for file in files if file.source not in loss.without]
-    left = _thinned(left, RANK_LOGS, loss.logs, random)
-    left = _thinned(left, DUMPS, loss.dumps, random)
+    left = _thinned(left, RANK_LOGS, loss.logs, _draws(seed, "logs"))
+    left = _thinned(left, DUMPS, loss.dumps, _draws(seed, "dumps"))
     if loss.culprit_logs:
         left = _without_ranks(left, RANK_LOGS, culprits)
     if loss.culprit_dumps:
         left = _without_ranks(left, DUMPS, culprits)
-    left = [_cut(file, loss, random) for file in left]
-    left += [*_copies(left, loss.copies, random)]
-    left = [_compressed(file) if random.random() < loss.compressed else file for file in left]
-    return (*left, *noise_files(random.randint(0, loss.strangers), random))
+    left = [_cut(file, loss, _draws(seed, "cut", file.path)) for file in left]
+    left += [copy for file in left for copy in _copies(file, loss.copies, _draws(seed, "copy", file.path))]
+    left = [_compressed(file, loss.compressed, _draws(seed, "compress", file.path)) for file in left]
+    return (*left, *noise_files(_draws(seed, "strangers").randint(0, loss.strangers), _draws(seed, "noise")))
+
+
+def _draws(seed: int, *stage: str) -> Random:
+    """The chances of one stage or one file: so that the cells of an incident differ in nothing but what they are about."""
+    return Random(":".join((str(seed), *stage)))
 
 
 def _thinned(files: list[File], sources: frozenset[str], share: float, random: Random) -> list[File]:
     """Without a share of the owners of such files: a rank's (or a host's) runtime and framework logs go together."""
-    if share <= 0:
-        return files
-    owners = sorted({(file.host is None, file.host or 0, file.ranks) for file in files if file.source in sources})
-    gone = random.sample(owners, ceil(len(owners) * share))
-    return [
-        file
-        for file in files
-        if file.source not in sources or (file.host is None, file.host or 0, file.ranks) not in gone
-    ]
+    owners = sorted({_owner(file) for file in files if file.source in sources})
+    gone = frozenset(random.sample(owners, ceil(len(owners) * share)))
+    return [file for file in files if file.source not in sources or _owner(file) not in gone]
+
+
+def _owner(file: File) -> tuple[int, tuple[int, ...]]:
+    return (-1 if file.host is None else file.host, file.ranks)
 
 
 def _without_ranks(files: list[File], sources: frozenset[str], ranks: Sequence[int]) -> list[File]:
@@ -144,13 +148,12 @@ def _slice(file: File, since: int, until: int) -> File:
     return replace(file, data=file.data[since:until], marks=marks)
 
 
-def _copies(files: Sequence[File], share: float, random: Random) -> Iterator[File]:
+def _copies(file: File, share: float, random: Random) -> Iterator[File]:
     """The same lines captured twice: a copy beside the original, whole or only its last part."""
-    for file in files:
-        if file.source in _COPIED and random.random() < share:
-            since = random.choice((0, 0, int(len(file.data) * 0.6)))
-            line = file.data.find(b"\n", since) + 1 if since else 0
-            yield replace(_slice(file, line, len(file.data)), path=_beside(file.path, random))
+    if file.source in _COPIED and random.random() < share:
+        since = random.choice((0, 0, int(len(file.data) * 0.6)))
+        line = file.data.find(b"\n", since) + 1 if since else 0
+        yield replace(_slice(file, line, len(file.data)), path=_beside(file.path, random))
 
 
 def _beside(path: str, random: Random) -> str:
@@ -160,5 +163,7 @@ def _beside(path: str, random: Random) -> str:
     return f"{stem}{random.choice(('.tee', '.copy', '-1'))}.{extension}"
 
 
-def _compressed(file: File) -> File:
+def _compressed(file: File, share: float, random: Random) -> File:
+    if random.random() >= share:
+        return file
     return replace(file, path=f"{file.path}.gz", data=gzip.compress(file.data, compresslevel=6, mtime=0))

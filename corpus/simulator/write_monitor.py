@@ -88,11 +88,12 @@ def _stream(job: _Job, host: int, path: str, random: Random) -> File:
 def _periods(history: History, host: int) -> Iterator[tuple[float, float]]:
     """The periods in which the monitor ran: from before the job until the collection, or until the host went down."""
     first, last = history.job.start - _BEFORE, history.collected
+    length = last - first
     for event in history.events:
         if isinstance(event, HostRebooted) and event.host == host:
             last = min(last, event.time)
     room = min(max(_REPORTS // max(len(history.job.ranks_on(host)), 1), _FEWEST), _DOCUMENTS)
-    period = next((period for period in _PERIODS if (last - first) / period <= room), (last - first) / room)
+    period = next((period for period in _PERIODS if length / period <= room), length / room)
     at = first
     while at + period <= last:
         yield at, at + period

@@ -1,5 +1,9 @@
 """A small job by hand, for the tests of the simulator's writers: four ranks on two hosts, one step a minute."""
 
+from collections.abc import Callable
+
+import pytest
+
 from neuron_doctor.corpus.simulator.history import Call, End, Event, Frame, History, Life, Op, StepDone
 from neuron_doctor.corpus.simulator.job import Axis, Group, Host, HostClock, Job, Seat
 
@@ -8,7 +12,17 @@ STEPS, STEP = 5, 60.0
 FRAME = Frame("train_step", "/opt/ml/code/train.py", 120)
 
 
-def job(clock: HostClock = HostClock(), pods: bool = False) -> Job:
+@pytest.fixture(scope="session")
+def start() -> float:
+    return START
+
+
+@pytest.fixture(scope="session")
+def hand_made() -> Callable[..., History]:
+    return history
+
+
+def job(clock: HostClock, pods: bool) -> Job:
     hosts = tuple(
         Host(
             name=f"ip-10-1-2-{3 + index}",
@@ -44,10 +58,15 @@ def call(rank: int, ordinal: int, at: float, *, completed: bool = True, started:
 
 
 def history(
-    *events: Event, silent: tuple[int, ...] = (), stuck: tuple[int, ...] = (), ends: bool = False, pods: bool = False
+    *events: Event,
+    silent: tuple[int, ...] = (),
+    stuck: tuple[int, ...] = (),
+    ends: bool = False,
+    pods: bool = False,
+    offset: float = 0.0,
 ) -> History:
     """Five steps; then ranks in `silent` issue nothing more, those in `stuck` issue what never starts on their device."""
-    made = job(pods=pods)
+    made = job(HostClock(offset), pods)
     steps = [
         StepDone(time=START + 30 + STEP * (step + 1), rank=rank, step=step, loss=2.0 - step / 10, seconds=STEP)
         for step in range(STEPS)
