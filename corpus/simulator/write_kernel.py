@@ -5,13 +5,13 @@ from dataclasses import replace
 from random import Random
 
 from neuron_doctor.corpus.simulator import layout
-from neuron_doctor.corpus.simulator.history import Event, History, HostRebooted, SetupFailed
+from neuron_doctor.corpus.simulator.history import Event, History, HostHardwareError, HostRebooted, SetupFailed
 from neuron_doctor.corpus.simulator.style import Style
 from neuron_doctor.corpus.simulator.text import Lines
 from neuron_doctor.corpus.simulator.truth import File
 from neuron_doctor.corpus.simulator.write_kernel_faults import said
 from neuron_doctor.corpus.simulator.write_kernel_forms import Dresser, Form, Message
-from neuron_doctor.corpus.simulator.write_kernel_life import boot, chatter, process
+from neuron_doctor.corpus.simulator.write_kernel_life import boot, chatter, error_of_previous_boot, process
 
 _FORMS = (Form.BOOT, Form.BOOT, Form.HUMAN, Form.HUMAN, Form.JOURNAL, Form.SYSLOG, Form.ISO_SYSLOG, Form.DECODED)
 _NAMES = {
@@ -62,6 +62,9 @@ def _life(history: History, host: int, random: Random, *, resets: bool, dereg: b
     reboot = _reboot(history, host)
     if reboot is not None and reboot.back is not None:
         yield from boot(machine, reboot.back, driver, efa=efa, fault=reboot.fault)
+        for event in history.events:
+            if isinstance(event, HostHardwareError) and event.host == host and event.time <= reboot.time:
+                yield from error_of_previous_boot(reboot.back, event.fault)
 
 
 def _host_of(event: Event, history: History) -> int | None:

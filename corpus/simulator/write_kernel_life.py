@@ -22,6 +22,13 @@ _BOOT = (
     (6.0, "systemd[1]: Detected virtualization amazon."),
     (9.8, "neuron: loading out-of-tree module taints kernel."),
 )
+_BERT = (
+    "BERT: Error records from previous boot:",
+    "[Hardware Error]: event severity: fatal",
+    "[Hardware Error]:  Error 0, type: fatal",
+    "[Hardware Error]:   section_type: memory error",
+    "[Hardware Error]:   error_status: Storage error in DRAM memory (0x0000000000000400)",
+)
 _DRIVER = "neuron:neuron_module_init: Neuron Driver Started with Version:{version}-{commit} at: {built}"
 _BDF = "** BDF: {bdf} => nd[{device}] (routing id: {device})"
 _EFA = (
@@ -73,6 +80,12 @@ def boot(host: Host, at: float, driver: str, *, efa: bool, fault: int | None = N
         for index, text in enumerate(_EFA):
             line = text.format(bdf=interface.bdf, irq=90 + interface.index, index=interface.index, name=interface.name)
             yield Message(at + 12.0 + interface.index * 0.05 + index * 0.01, line)
+
+
+def error_of_previous_boot(at: float, fault: int | None) -> Iterator[Message]:
+    """What the firmware kept of the hardware error that took the machine down, told at its next boot."""
+    for index, text in enumerate(_BERT):
+        yield Message(at + 1.2 + index * 1e-5, text, Level.ERR, fault if "severity" in text else None)
 
 
 def process(life: Life, history: History, random: Random, *, resets: bool, dereg: bool) -> Iterator[Message]:

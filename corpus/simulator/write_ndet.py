@@ -19,6 +19,7 @@ from neuron_doctor.corpus.simulator.style import Style
 from neuron_doctor.corpus.simulator.text import Lines
 from neuron_doctor.corpus.simulator.truth import File
 
+_REMOVED_IN = (2, 24)
 _KEPT = 12  # executions of a rank that are still in its buffer
 _CHUNK = 8  # calls that make an execution where no steps are known
 _LOG = "{directory}/ndet_{date}_{pid}_{instance}.txt - (GIDs: [{rank}])"
@@ -73,7 +74,7 @@ class _Traced:
 
 def files(history: History, style: Style, random: Random) -> Iterator[File]:
     """One trace of each host, or one of the whole job."""
-    if not style.ndet:
+    if not (style.ndet and _traces(history)):
         return
     wrapped, since_boot, together = (random.choice((True, False)) for _ in range(3))
     neffs = (_neff(random), _neff(random))
@@ -89,6 +90,12 @@ def files(history: History, style: Style, random: Random) -> Iterator[File]:
             events += _rank(traced, joined)
         path = layout.path_for(style, history.job, source="ndet", host=host, name="trace.json")
         yield _lines(events, wrapped=wrapped).file(path, "ndet", host, ranks)
+
+
+def _traces(history: History) -> bool:
+    """Whether the runtime still knows NDET: it was removed in 2.24."""
+    major, minor = history.versions["runtime"].split(".")[:2]
+    return (int(major), int(minor)) < _REMOVED_IN
 
 
 def _neff(random: Random) -> str:
