@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 import msgspec
 
@@ -32,6 +33,7 @@ from neuron_doctor.engine.recorder import GroupRecord, ranks_of, ranks_text
 
 #: A ring of two million entries dumps 330 MB; what is larger is none.
 MAX_BYTES = 512 << 20
+_USUAL_BYTES = 4 << 20
 _MAX_GROUPS = 4096
 #: Of all groups together, in characters of their lists: 40 groups of 100,000 ranks. The lists may be shared, so that a
 #: small file can name many.
@@ -55,7 +57,9 @@ def _collect(inp: Input) -> Iterator[Fact]:
 
 
 def _read(inp: Input) -> Fact:
-    data = inp.stream.read(MAX_BYTES + 1)
+    data = inp.stream.read(_USUAL_BYTES)  # asking for the most at once costs more than reading
+    if len(data) == _USUAL_BYTES:
+        data += inp.stream.read(MAX_BYTES + 1 - len(data))
     if len(data) > MAX_BYTES:
         raise UnreadableInput(f"the flight-recorder dump is larger than {MAX_BYTES >> 20} MiB")
     dialect = "pickle" if _PICKLE.match(data) else "json"
@@ -193,11 +197,19 @@ def _config(raw: object) -> dict[str, tuple[str, str]]:
 
 def _members(ranks: object) -> str:
     """The ranks of a list, or of the text of one (`"[0, 1]"`), as `ranks_text` writes them."""
-    if isinstance(ranks, str) and _RANKS.fullmatch(ranks):
-        return ranks_text(int(rank) for rank in ranks[1:-1].split(",") if rank)
+    if isinstance(ranks, str):
+        return _listed(ranks)
     if isinstance(ranks, list | tuple):
         return ranks_text(rank for rank in (integer(value, -1) for value in ranks) if rank >= 0)
     return ""
+
+
+@lru_cache(maxsize=1024)
+def _listed(text_of_ranks: str) -> str:
+    """All dumps of a job tell the same lists."""
+    if not _RANKS.fullmatch(text_of_ranks):
+        return ""
+    return ranks_text(int(rank) for rank in text_of_ranks[1:-1].split(",") if rank)
 
 
 def _status(raw: object) -> dict[int, Status]:

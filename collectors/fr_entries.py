@@ -95,24 +95,25 @@ def ends_of(label: str) -> tuple[str, int, int] | None:
     return (SEND, here, there) if match["kind"] == "send" else (RECEIVE, there, here)
 
 
-def operation_of(position: int, entry: Entry, kind: str, *, framed: bool) -> Operation:
-    """The entry at `position` of the dump as an operation; with its stack if `framed`."""
-    label = text(entry.get("profiling_name"))
+def operation_of(position: int, entry: Entry, kind: str, *, number: int = -1, framed: bool) -> Operation:
+    """The entry at `position` of the dump as an operation, the `number`-th collective of its group; with its stack if
+    `framed`."""
+    get = entry.get
+    label = text(get("profiling_name"))
     created = created_ns(entry)
     return Operation(
-        record=position,
-        kind=kind,
-        name=label.partition(":")[2] or label,
-        sequence=sequence(entry),
-        number=-1,
-        state=text(entry.get("state")),
-        inputs=_elements(entry.get("input_sizes")),
-        outputs=_elements(entry.get("output_sizes")),
-        dtype=_dtype(entry.get("input_dtypes")) or _dtype(entry.get("output_dtypes")),
-        created_ns=created,
-        wait_us=_wait_us(entry, created),
-        completed_ns=max(integer(entry.get("time_discovered_completed_ns"), 0), 0),
-        frames=_frames(entry.get("frames")) if framed else (),
+        position,
+        kind,
+        label.partition(":")[2] or label,
+        sequence(entry),
+        number,
+        text(get("state")),
+        _elements(get("input_sizes")),
+        _elements(get("output_sizes")),
+        _dtype(get("input_dtypes")) or _dtype(get("output_dtypes")),
+        created,
+        _wait_us(entry, created),
+        frames=_frames(get("frames")) if framed else (),
     )
 
 
@@ -127,7 +128,7 @@ def _wait_us(entry: Entry, created: int) -> int:
 
 def _elements(sizes: object) -> int:
     """The number of elements of all tensors of `[[4096, 1, 5120], ...]`; -1 where that is not what it is."""
-    if not isinstance(sizes, list) or len(sizes) > _MAX_TENSORS:
+    if type(sizes) is not list or len(sizes) > _MAX_TENSORS:
         return -1
     shapes = sizes if not sizes or isinstance(sizes[0], list) else [sizes]
     total = 0
@@ -140,6 +141,8 @@ def _elements(sizes: object) -> int:
 
 def _dtype(dtypes: object) -> str:
     names = dtypes if isinstance(dtypes, list) else [dtypes]
+    if len(names) == 1 and isinstance(names[0], str):
+        return text(names[0])
     return ",".join(sorted({text(name) for name in islice(names, _MAX_FRAMES) if isinstance(name, str)}))
 
 

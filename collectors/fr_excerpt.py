@@ -10,10 +10,14 @@ whoever loads the excerpt must find the records that it promises (`Excerpt.entri
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, compress, count, repeat
+from operator import add, contains, not_
 
-#: This many completed operations of each sort are left in.
+#: This many of the last completed collectives of each group are left in, and as many transfers.
 RECENT = 32
 
 _HEAD = 1 << 20
@@ -22,22 +26,24 @@ _REF = rb"(?:h.|j....)"
 _FRAMES = rb"\](?:\(" + _REF + rb"*+e)?"
 _REFS_OF_GROUP = _REF + _REF + rb"\x86"
 
-#: The first keys of an entry, in their order, with the bytes that their values take and whether those are wanted.
+#: The first keys of an entry, in their order, with the bytes that their values take.
 _KEYS = (
-    (b"frames", _FRAMES, False),
-    (b"record_id", _INT, True),
-    (b"pg_id", _INT, False),
-    (b"process_group", _REFS_OF_GROUP, True),
-    (b"thread_name", _REF, False),
-    (b"thread_id", _REF, False),
-    (b"collective_seq_id", _INT, True),
-    (b"p2p_seq_id", _INT, False),
-    (b"op_id", _INT, False),
-    (b"profiling_name", _REF, True),
+    (b"frames", _FRAMES),
+    (b"record_id", _INT),
+    (b"pg_id", _INT),
+    (b"process_group", _REFS_OF_GROUP),
+    (b"thread_name", _REF),
+    (b"thread_id", _REF),
+    (b"collective_seq_id", _INT),
+    (b"p2p_seq_id", _INT),
+    (b"op_id", _INT),
+    (b"profiling_name", _REF),
 )
 _OPTIONAL = {b"frames", b"thread_name", b"thread_id"}
-#: What `re.split` gives for each entry: the matched beginning, the four wanted values, and the rest.
-_FIELDS = 6
+#: Which of their values tell the sort of an entry, and which number it.
+_SORT, _NUMBERS = {b"process_group", b"profiling_name"}, {b"record_id", b"collective_seq_id"}
+#: What `re.split` gives for each entry: the matched beginning, the two values of its sort, and the rest.
+_FIELDS = 4
 
 _COALESCED = b"coalesced"
 #: The beginning of a string, which an entry that is cut out must not define.
@@ -62,50 +68,86 @@ class Excerpt:
     left: tuple[Left, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The pickle in pieces: what stands before the second entry, then for each entry its beginning, the group and the name
+    that it refers to, and its rest; the last rest goes on to the end of the pickle."""
+
+    head: bytes
+    beginnings: list[bytes]
+    groups: list[bytes]
+    names: list[bytes]
+    rests: list[bytes]
+
+
 def excerpt_of(data: bytes) -> Excerpt | None:
-    """The pickle without entries that completed before the last ones of their sort; None where that cannot be told."""
-    beginning = _beginning(data)
-    completed = _reference(data, b"completed")
-    if beginning is None or completed is None:
+    """The pickle without entries that completed before the last ones of their group; None where that cannot be told."""
+    beginning, numbered = _beginning(data, _SORT), _beginning(data, _NUMBERS)
+    state, completed = _reference(data, b"state"), _reference(data, b"completed")
+    if beginning is None or numbered is None or state is None or completed is None:
         return None
-    done = (_reference(data, b"state") or b"") + completed
     head, *fields = beginning.split(data)
     if not fields:
         return None
-    closings = _closings(data)
-    cores, records, groups, numbers, names, rests = (fields[at::_FIELDS][::-1] for at in range(_FIELDS))
-    kept, examples = [rests[0], cores[0]], dict[bytes, bytes]()
-    seen, firsts = dict[bytes, int](), dict[bytes, bytes]()
-    # From the last but one to the first. This loop sees every entry, so it is spelled out.
-    rows = zip(cores, records, groups, numbers, names, rests, strict=True)
-    for core, record, group, number, name, rest in islice(rows, 1, None):
-        if done in rest and not (b"X" in rest and _DEFINITION.search(rest)) and name not in closings:
-            sort = group + name
-            if sort in seen:
-                seen[sort] += 1
-                if seen[sort] > RECENT:
-                    firsts[sort] = number
-                    continue
-            else:
-                seen[sort], examples[sort] = 1, record
-        kept += (rest, core)
-    kept.append(head)
-    left = tuple(
-        Left(_integer(examples[sort]), seen[sort] - RECENT, _integer(number)) for sort, number in firsts.items()
-    )
-    return Excerpt(b"".join(reversed(kept)), left)
+    parts = _Parts(head, *(fields[at::_FIELDS] for at in range(_FIELDS)))
+    kept = _unusual(parts, state + completed, _closings(data))
+    left = [
+        Left(_numbers(numbered, parts.beginnings[last])[0], times, _numbers(numbered, parts.beginnings[first])[1])
+        for first, last, times in _left_out(parts, kept)
+    ]
+    pieces = ((parts.beginnings[place], parts.rests[place]) for place in sorted(kept))
+    return Excerpt(b"".join(chain([head], *pieces)), tuple(left))
 
 
-def _beginning(data: bytes) -> re.Pattern[bytes] | None:
-    """What matches the beginning of an entry that defines nothing, from the end of the one before."""
+def _unusual(parts: _Parts, done: bytes, closings: set[bytes]) -> set[int]:
+    """The places of the last entry and of those that have not completed, define a string, or close a batch."""
+    found = {len(parts.rests) - 1}
+    found.update(compress(count(), map(not_, map(contains, parts.rests, repeat(done)))))
+    with_x = compress(count(), map(contains, parts.rests, repeat(b"X")))
+    found.update(place for place in with_x if _DEFINITION.search(parts.rests[place]))
+    if closings:
+        found.update(compress(count(), map(closings.__contains__, parts.names)))
+    return found
+
+
+def _left_out(parts: _Parts, kept: set[int]) -> Iterator[tuple[int, int, int]]:
+    """The first and the last entry of each sort of which some are left out, and how many are. Adds to `kept` the last
+    `RECENT` ones of each group, collectives and transfers apart, and the last of each sort."""
+    places = defaultdict[bytes, list[int]](list)
+    for place, sort in enumerate(map(add, parts.groups, parts.names)):
+        places[sort].append(place)
+    pools = defaultdict[bytes, list[list[int]]](list)
+    for at in places.values():
+        plain = at if kept.isdisjoint(at) else [place for place in at if place not in kept]
+        if plain:
+            is_transfer = parts.rests[plain[0]][-1:]  # the last value of an entry
+            pools[parts.groups[plain[0]] + is_transfer].append(plain)
+    for pool in pools.values():
+        recent = sorted(chain.from_iterable(plain[-RECENT:] for plain in pool))[-RECENT:]
+        for plain in pool:
+            times = min(bisect_left(plain, recent[0]), len(plain) - 1)
+            kept.update(plain[times:])
+            if times:
+                yield plain[0], plain[-1], times
+
+
+def _beginning(data: bytes, wanted: set[bytes]) -> re.Pattern[bytes] | None:
+    """What matches the beginning of an entry that defines nothing, from the end of the one before; it captures the
+    whole and the wanted values."""
     parts = []
-    for key, value, wanted in _KEYS:
+    for key, value in _KEYS:
         reference = _reference(data, key)
         if reference is not None:
-            parts.append(re.escape(reference) + (b"(%b)" % value if wanted else value))
+            parts.append(re.escape(reference) + (b"(%b)" % value if key in wanted else value))
         elif key not in _OPTIONAL:
             return None
     return re.compile(b"(?s)(u}\\(%b)" % b"".join(parts))
+
+
+def _numbers(numbered: re.Pattern[bytes], beginning: bytes) -> tuple[int, int]:
+    """The `record_id` and the number in its group of an entry that begins like this."""
+    match = numbered.match(beginning)
+    return (_integer(match[2]), _integer(match[3])) if match else (-1, -1)
 
 
 def _reference(data: bytes, text: bytes) -> bytes | None:

@@ -33,6 +33,7 @@ _COMPLETES = {"nccl", "xccl", "ncclx", "rccl"}
 _NEVER_COMPLETES = {"gloo"}
 
 _NAMELESS = ("", "")
+_SEQUENCES = frozenset({tuple, list})
 
 Row = tuple[int, Entry]
 
@@ -118,7 +119,7 @@ class _Steps(NamedTuple):
 
 
 def rows_by_group(entries: Entries, inp: Input) -> dict[GroupHead, Rows]:
-    """The entries of each group. This loop sees every entry, so it is spelled out."""
+    """The entries of each group."""
     groups: dict[GroupHead, Rows] = {}
     for position, entry in entries.rows:
         if type(entry) is not dict:
@@ -138,9 +139,9 @@ def rows_by_group(entries: Entries, inp: Input) -> dict[GroupHead, Rows]:
 
 
 def _head_of(entry: Entry) -> GroupHead:
-    group, pg_id = entry.get("process_group"), entry.get("pg_id")
-    name, desc = group if isinstance(group, tuple | list) and len(group) == len(_NAMELESS) else _NAMELESS
-    return GroupHead(integer(pg_id, -1), text(name), text(desc))
+    group = entry.get("process_group")
+    name, desc = group if type(group) in _SEQUENCES and len(group) == len(_NAMELESS) else _NAMELESS
+    return GroupHead(integer(entry.get("pg_id"), -1), text(name), text(desc))
 
 
 def _leave_out(rows: Rows, entry: Entry, left: Left) -> None:
@@ -246,7 +247,7 @@ def _last_done(rows: list[Row], completions: bool) -> int:
 
 def _collective(steps: _Steps, index: int, left_out: int, *, framed: bool) -> Operation:
     position, closing = steps.rows[index]
-    operation = operation_of(position, closing, COLLECTIVE, framed=framed)._replace(number=left_out + index)
+    operation = operation_of(position, closing, COLLECTIVE, number=left_out + index, framed=framed)
     inner = [operation_of(at, entry, COLLECTIVE, framed=False) for at, entry in steps.inner.get(position, ())]
     if not inner:
         return operation

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from neuron_doctor.engine.patterns import Pattern
+
+if TYPE_CHECKING:
+    import hyperscan
 
 
 class Matcher(Protocol):
@@ -34,22 +38,28 @@ class _Vectorscan:
     library cannot express becomes a superset."""
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
-        import hyperscan  # noqa: PLC0415 - an optional wheel
+        import hyperscan  # noqa: PLC0415, F401 - an optional wheel
+
+        self._patterns = patterns
+
+    @cached_property
+    def _database(self) -> hyperscan.Database:
+        """Compiled for the first block of text: flight-recorder dumps and other records need none."""
+        import hyperscan  # noqa: PLC0415
 
         flags = hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_PREFILTER
-        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        if patterns:
-            self._database.compile(
-                expressions=[loosened(p.search).encode() for p in patterns],
-                ids=list(range(len(patterns))),
-                elements=len(patterns),
-                flags=[flags] * len(patterns),
-            )
-        self._empty = not patterns
+        database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+        database.compile(
+            expressions=[loosened(p.search).encode() for p in self._patterns],
+            ids=list(range(len(self._patterns))),
+            elements=len(self._patterns),
+            flags=[flags] * len(self._patterns),
+        )
+        return database
 
     def find(self, block: bytes) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
-        if self._empty:
+        if not self._patterns:
             return found
 
         def on_match(index: int, _start: int, end: int, _flags: int, _context: object) -> None:
