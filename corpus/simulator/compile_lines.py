@@ -8,7 +8,7 @@ from neuron_doctor.corpus.simulator.printed import Line, Printed, Process
 
 _MINUTE = 60.0
 _MOST = 90  # waiting lines of one rank: an hour and a half
-_DOTS = 72
+_DOT, _DOTS = 20, 72  # seconds of a dot, and the most in a line
 _CALL = (
     "Call compiler with cmd: neuronx-cc compile --framework=XLA {work}/model.{graph}.hlo_module.pb --output "
     "{work}/model.{graph}.neff --target=trn1 --model-type=transformer --auto-cast=none --verbose=35"
@@ -52,18 +52,31 @@ _DISK_WORDS = ("disk", "space")
 
 def compiling(process: Process, event: Compiling) -> Iterator[Printed]:
     """A compilation from its call to its end, as far as it came."""
-    yield _wrapper(process, event.time, _CALL.format(work=_WORK, graph=event.graph))
+    going_on = event.fault if event.seconds is None else None
+    yield _wrapper(process, event.time, _CALL.format(work=_WORK, graph=event.graph), going_on)
     if event.seconds is None:
+        yield _dots(process, event)
         return
     end = event.time + event.seconds
     if event.failed is not None:
         yield from _failed(process, event, end)
         return
-    dots = "." * min(max(int(event.seconds / 20), 1), _DOTS)
-    yield process.says(end - 0.5, (f"{dots}Completed run_backend_driver.", "", "Compiler status PASS"))
+    yield process.says(
+        end - 0.5, (f"{_so_many(event.seconds)}Completed run_backend_driver.", "", "Compiler status PASS")
+    )
     stamp = clocks.iso(process.clock(end), digits=6, separator=" ", utc_offset=process.style.utc_offset)
     success = f"Compilation Successfully Completed for model.{event.graph}.hlo_module.pb"
     yield process.says(end, (f"{stamp}:  {process.seat.pid}  [INFO]: {success}",))
+
+
+def _dots(process: Process, event: Compiling) -> Printed:
+    """The progress of a compilation that was still going on when the process ended or the files were gathered."""
+    ends = [time for time in (process.life.ended, process.history.collected) if time is not None]
+    return process.says(min(ends) - 0.1, (_so_many(min(ends) - event.time),), event.fault)
+
+
+def _so_many(seconds: float) -> str:
+    return "." * min(max(int(seconds / _DOT), 1), _DOTS)
 
 
 def compile_exception(event: Compiling) -> tuple[str, str]:

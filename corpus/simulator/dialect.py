@@ -27,7 +27,6 @@ class Trainer(StrEnum):
     TITAN = "torchtitan"
     LIGHTNING = "lightning"
     ACCELERATE = "accelerate"
-    SERVING = "vllm"
 
 
 class Watchdog(StrEnum):
@@ -68,7 +67,6 @@ _TRAINERS: Mapping[str, tuple[Trainer, ...]] = {
     "/neuronx_distributed": (Trainer.NXD, Trainer.LIGHTNING),
     "/torchtitan": (Trainer.TITAN,),
     "/fsdp/": (Trainer.ACCELERATE, Trainer.TITAN),
-    "/vllm/": (Trainer.SERVING,),
 }
 _ANY_TRAINER = (Trainer.NXD, Trainer.LIGHTNING, Trainer.ACCELERATE)
 _FIRST_FRAMES = 60  # calls of rank 0 that are looked at for the code base

@@ -83,9 +83,10 @@ def exceptions(process: Process, events: Sequence[Event]) -> Iterator[Printed]:
         yield process.says(event.time, lines)
     if process.life.ended is None or own:
         return
-    if process.life.end is End.RAISED:
+    gave_up = any(isinstance(event, WatchdogTimeout) for event in events)
+    if process.life.end is End.RAISED or gave_up:
         yield from _echoed(process, events, process.life.ended - 0.02)
-    elif process.life.end is End.ABORTED and not any(isinstance(event, WatchdogTimeout) for event in events):
+    elif process.life.end is End.ABORTED:
         yield process.says(process.life.ended - 0.02, fatal_error(_SIGABRT, process.life.standing))
 
 

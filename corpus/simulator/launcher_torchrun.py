@@ -65,23 +65,26 @@ def _ended(history: History, style: Style, host: int) -> Iterator[Printed]:
     stopped = next((event for event in history.events if isinstance(event, SchedulerSaid)), None)
     if failed:
         time = min(event.time for event in failed)
-        yield from _closes(history, style, host, time, killed)
+        yield from _closes(
+            history, style, host, time, [(history.job.seats[_rank(event)].pid, event.signal) for event in killed]
+        )
         yield from _fails(history, style, host, failed, max((event.time for event in killed), default=time))
     elif stopped is not None and (killed or stopped.host in (None, host)):
-        yield from _is_stopped(history, style, host, stopped.time, killed)
+        yield from _is_stopped(history, style, host, stopped.time)
 
 
 def _failure(event: LauncherSaw) -> bool:
     return bool(event.signal) or bool(event.exit_code)
 
 
-def _closes(history: History, style: Style, host: int, time: float, killed: Sequence[LauncherSaw]) -> Iterator[Printed]:
+def _closes(
+    history: History, style: Style, host: int, time: float, killed: Iterable[tuple[int, int | None]]
+) -> Iterator[Printed]:
     """The agent ends the other processes: SIGTERM, and SIGKILL after half a minute to those that do not heed it."""
-    for event in killed:
-        pid = history.job.seats[_rank(event)].pid
+    for pid, signal in killed:
         head = _head(history, style, host, time + 0.05, "W", f"{_PACKAGE}/multiprocessing/api.py:898")
         yield _printed(time + 0.05, (Line(f"{head}Sending process {pid} closing signal SIGTERM"),))
-        if event.signal == Signals.SIGKILL:
+        if signal == Signals.SIGKILL:
             late = time + 30.1
             head = _head(history, style, host, late, "W", f"{_PACKAGE}/multiprocessing/api.py:917")
             text = f"Unable to shutdown process {pid} via Signals.SIGTERM, forcefully exiting via Signals.SIGKILL"
@@ -126,13 +129,13 @@ def _row(history: History, style: Style, number: int, event: LauncherSaw) -> Ite
     yield Line(f"  traceback : {died or _NO_TRACEBACK}", event.fault if died else None)
 
 
-def _is_stopped(
-    history: History, style: Style, host: int, time: float, killed: Sequence[LauncherSaw]
-) -> Iterator[Printed]:
+def _is_stopped(history: History, style: Style, host: int, time: float) -> Iterator[Printed]:
     """Somebody sends the agent SIGTERM: it passes it on and ends with an exception of its own."""
     head = _head(history, style, host, time, "W", f"{_PACKAGE}/agent/server/api.py:719")
     yield _printed(time, (Line(f"{head}Received 15 death signal, shutting down workers"),))
-    yield from _closes(history, style, host, time, killed)
+    yield from _closes(
+        history, style, host, time, [(seat.pid, None) for seat in history.job.seats if seat.host == host]
+    )
     python = dialect_of(history, style).python
     stack = [Line(line.format(python=python, bin=_bin(python))) for line in _STACK]
     yield _printed(time + 1.2, (*stack, Line(_SIGNAL_GOT.format(pid=_AGENT_PID))))

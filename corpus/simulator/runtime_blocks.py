@@ -15,18 +15,16 @@ _KERNELS = (
     "Linux 6.1.150-174.273.amzn2023.x86_64 #1 SMP PREEMPT_DYNAMIC Mon Sep 15 18:12:10 UTC 2025",
 )
 _COLUMNS = (
-    ("Model Code", "model_code"),
+    ("Model Code", "code"),
     ("Model Constants", "constants"),
     ("Tensors", "tensors"),
-    ("Shared Scratchpad", "shared_scratchpad"),
+    ("Shared Scratchpad", "shared scratchpad"),
     ("Scratchpad", "scratchpad"),
     ("Runtime", "runtime"),
-    ("DMA Rings IO", "dma_rings_io"),
-    ("DMA Rings Spill", "dma_rings_spill"),
-    ("DMA Rings Collectives", "dma_rings_collectives"),
+    ("DMA Rings IO", "dma rings"),
     ("Collectives", "collectives"),
 )
-_SHARES = (0.01, 0.02, 0.78, 0.12, 0.03, 0.01, 0.01, 0.01, 0.005, 0.005)  # where the event does not say what filled it
+_SHARES = (0.01, 0.02, 0.78, 0.12, 0.03, 0.01, 0.02, 0.01)  # where the event does not say what filled it
 _FULL = 24 << 30
 _UNITS = ("B", "KB", "MB", "GB")
 

@@ -115,6 +115,12 @@ BETWEEN_COLLECTIVES: tuple[Words, Words] = (
     ),
 )
 
+BARRIER_PROXY = (
+    Word(
+        "TDRV", "exec_barrier_proxy_wait", "[nec_dev {local}, gid {rank}] barrier proxy timeout (waited {waited} sec)"
+    ),
+)
+
 BARRIER_HANG: tuple[Words, Words] = (
     COLLECTIVES_HANG[0],
     (

@@ -290,19 +290,4 @@ SETUP: Mapping[str, tuple[Words, ...]] = {
             ),
         ),
     ),
-    "collectives-barrier-timeout": (
-        (
-            Word(
-                "TDRV",
-                "exec_barrier_proxy_wait",
-                "[nec_dev {local}, gid {rank}] Timeout waiting for execution barrier (waited 120 sec)",
-            ),
-            Word(
-                "TDRV",
-                "exec_request_process_errors",
-                "(FATAL-RT-UNDEFINED-STATE) [ND {nd}][NC {nc}] missing collectives status on model {model}. "
-                "Suspected hang in waiting for barrier",
-            ),
-        ),
-    ),
 }

@@ -17,8 +17,6 @@ _OF_EACH_RANK = {
     Trainer.LIGHTNING: "Initializing distributed: GLOBAL_RANK: {rank}, MEMBER: {member}/{world}",
     Trainer.ACCELERATE: "{logging} - WARNING - __main__ - Process rank: {rank}, device: xla:{local}, n_gpu: 1, "
     "distributed training: True",
-    Trainer.SERVING: "INFO {mdhms} [parallel_state.py:1004] rank {rank} in world size {world} is assigned as DP rank 0, PP "
-    "rank 0, TP rank {rank}, EP rank {rank}",
 }
 _OF_THE_FIRST = {
     Trainer.MEGATRON: (
@@ -36,7 +34,6 @@ _OF_THE_FIRST = {
     ),
     Trainer.LIGHTNING: ("GPU available: False, used: False", "  | Name  | Type  | Params", "1 | model | Llama | 8.0 B"),
     Trainer.ACCELERATE: ("***** Running training *****", "  Num Epochs = 1", "  Total optimization steps = 1,000"),
-    Trainer.SERVING: ("INFO {mdhms} [config.py:717] This model supports multiple tasks: {{'generate'}}.",),
 }
 _STEP = {
     Trainer.MEGATRON: " [{zoned}] iteration {step:8d}/    5000 | consumed samples: {samples:12d} | elapsed time per iteration "
@@ -49,8 +46,6 @@ _STEP = {
     Trainer.LIGHTNING: "Epoch 0: {percent:3d}%|{bar:<10}| {step}/5000 [00:00<00:00, {seconds:5.2f}s/it, v_num=0, "
     "reduced_train_loss={loss:.3f}, global_step={before}.0, consumed_samples={samples}.0]",
     Trainer.ACCELERATE: "{{'loss': {loss:.4f}, 'grad_norm': {norm:.4f}, 'learning_rate': 4.5e-05, 'epoch': {epoch:.4f}}}",
-    Trainer.SERVING: "INFO {mdhms} [loggers.py:123] Engine 000: Avg prompt throughput: 512.0 tokens/s, Avg generation "
-    "throughput: {tps}.0 tokens/s, Running: 8 reqs, Waiting: 0 reqs",
 }
 _SAVED = {
     Trainer.MEGATRON: ("saving checkpoint at iteration {step:7d} to /fsx/checkpoints/run1 in torch_dist format",
@@ -144,7 +139,6 @@ def _filled(process: Process, text: str, time: float, **more: float | str) -> st
     fields = {
         "logging": clocks.python_logging(clock, utc_offset=offset),
         "zoned": f"{day} {process.style.zone}" if process.style.zone and offset == 0 else day,
-        "mdhms": day[5:],
         "rank": process.rank,
         "member": process.rank + 1,
         "local": process.seat.local_rank,

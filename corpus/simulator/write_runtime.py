@@ -7,6 +7,7 @@ from random import Random
 from neuron_doctor.corpus.simulator import layout
 from neuron_doctor.corpus.simulator.dialect import dialect_of
 from neuron_doctor.corpus.simulator.history import (
+    BarrierTimedOut,
     DeviceMemoryExhausted,
     Event,
     ExecutionFailed,
@@ -26,6 +27,7 @@ from neuron_doctor.corpus.simulator.runtime_forms import Said, printed
 from neuron_doctor.corpus.simulator.runtime_prelude import api_calls, prelude
 from neuron_doctor.corpus.simulator.runtime_words import (
     BARRIER_HANG,
+    BARRIER_PROXY,
     BETWEEN_COLLECTIVES,
     COLLECTIVES_HANG,
     COMPLETED,
@@ -103,6 +105,9 @@ def _reaction(process: Process, event: Event, told: Sequence[Event], random: Ran
             entries = api_calls(process, event)
         case HardwareError():
             entries = _words(process, event, HARDWARE.get(event.error, _NOTHING), random)
+        case BarrierTimedOut():
+            words = (BARRIER_PROXY + BARRIER_HANG[0], BARRIER_PROXY + BARRIER_HANG[1])
+            entries = _words(process, event, words, random)
         case HangSuspected():
             entries = _words(process, event, _hang(event, random), random)
         case ExecutionFailed():
@@ -149,7 +154,8 @@ def _fields(process: Process, event: Event, random: Random) -> dict[str, str]:
         "local": str(seat.local_rank),
         "world": str(process.history.job.world),
         "model": process.dialect.model,
-        "timeout_ms": "30000" if process.dialect.modern else "600000",
+        "timeout_ms": "120000" if isinstance(event, HangSuspected) else "30000",
+        "waited": str(int(event.waited)) if isinstance(event, BarrierTimedOut) else "",
         "operation": str(operation),
         "before": str(max(operation - 1, 0)),
         "operations": str(event.operations if isinstance(event, HangSuspected) else 0),
