@@ -91,7 +91,8 @@ def _fact(one: Blame, dumps: dict[int, RankRecord]) -> Fact:
 def _described(one: Blame, dumps: dict[int, RankRecord]) -> str:
     """The fault in one sentence, with the call sites where the culprit stood and where the others wait."""
     stood, waits_at = _stood_at(one, dumps), _waits_at(one)
-    number = f" (number {one.gathering.operation.sequence} of its group)" if one.gathering else ""
+    operation = one.gathering.operation if one.gathering else None
+    number = f" (number {operation.sequence} of its group)" if operation else ""
     parts = [one.description + number]
     if stood and stood == waits_at:
         parts.append(f"rank {one.culprits[0]} issued its last operation where the others wait, in {stood}")
