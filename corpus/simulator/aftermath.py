@@ -9,18 +9,22 @@ from neuron_doctor.corpus.simulator.flow import Flow, Rank, Unit
 from neuron_doctor.corpus.simulator.history import (
     End,
     Event,
+    ExceptionRaised,
     ExecutionFailed,
     HangSuspected,
     LauncherSaw,
     PeerLost,
     ProcessSignalled,
+    ReceiveTimeout,
     WatchdogTimeout,
 )
 from neuron_doctor.corpus.simulator.job import Job
 from neuron_doctor.corpus.simulator.scenario import Custom, Watcher
+from neuron_doctor.corpus.simulator.sites import Site
 
 SIGKILL, SIGTERM, SIGABRT = 9, 15, 6
-_NOTICES = frozenset({"peer-lost", "watchdog", "runtime"})
+_NOTICES = frozenset({"peer-lost", "watchdog", "runtime", "rendezvous", "receive"})
+_RETRY = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class Death:
     exit_code: int | None = None
     signal: int | None = None
     seen: bool = True
+    fault: int | None = None  # that the launcher states by its line about the end
 
 
 @dataclass(slots=True)
@@ -47,8 +52,9 @@ class Aftermath:
 class _Course:
     """The heap of what is about to happen."""
 
-    def __init__(self, job: Job, flow: Flow, custom: Custom, rng: random.Random, stubborn: frozenset[int]) -> None:
-        self.job, self.flow, self.custom, self.rng, self.stubborn = job, flow, custom, rng, stubborn
+    def __init__(self, job: Job, flow: Flow, custom: Custom, rng: random.Random, until: float) -> None:
+        self.job, self.flow, self.custom, self.rng, self.until = job, flow, custom, rng, until
+        self.stubborn = {state.rank for state in flow.ranks if state.halt is not None and not state.halt.interruptible}
         self.after = Aftermath()
         self.heap: list[tuple[float, int, str, int, object]] = []
         self.serial = 0
@@ -66,6 +72,8 @@ class _Course:
         """Let it all happen."""
         while self.heap:
             time, _, what, rank, detail = heapq.heappop(self.heap)
+            if time > self.until:
+                break
             if rank in self.after.deaths or (what in _NOTICES and rank in self.doomed):
                 continue
             match what, detail:
@@ -78,6 +86,10 @@ class _Course:
                     self._watchdog(time, rank)
                 case "runtime", _:
                     self._runtime(time, rank)
+                case "rendezvous", _:
+                    self._rendezvous(time, rank)
+                case "receive", int(peer):
+                    self._receive(time, rank, peer)
                 case "term", _:
                     self._terminate(time, rank)
                 case _:
@@ -101,6 +113,7 @@ class _Course:
             self._event(
                 LauncherSaw(
                     time=death.time + self.rng.uniform(0.02, 0.3),
+                    fault=death.fault,
                     rank=rank,
                     host=host,
                     exit_code=death.exit_code,
@@ -113,12 +126,12 @@ class _Course:
             self.first_on_host.add(host)
             self._tear_down(death.time, host)
         for peer, group in self.neighbours[rank]:
-            if (
-                peer not in self.after.deaths
-                and self.rng.random() < self.custom.peer_lost
-                and _incomplete(self.flow.ranks[peer])
-            ):
+            if peer not in self.after.deaths and self.rng.random() < self.custom.peer_lost and self._waits(peer):
                 self.push(death.time + self.rng.uniform(0.01, 0.6), "peer-lost", peer, (rank, group))
+
+    def _waits(self, rank: int) -> bool:
+        state = self.flow.ranks[rank]
+        return state.halt is None and state.unfinished > 0
 
     def _tear_down(self, time: float, host: int) -> None:
         """A launcher saw its first failure."""
@@ -130,6 +143,27 @@ class _Course:
             for other in set(self.local) - {host}:
                 for rank in self.local[other]:
                     self.push(time + delay + self.rng.uniform(0.0, 0.5), "term", rank)
+
+    def _receive(self, time: float, rank: int, peer: int) -> None:
+        self._event(ReceiveTimeout(time=time, rank=rank, host=self._host(rank), peer=peer))
+        self.push(time + _RETRY, "receive", rank, peer)
+
+    def _rendezvous(self, time: float, rank: int) -> None:
+        absent = sum(state.waiting is None for state in self.flow.ranks)
+        joined = f"{self.job.world - absent}/{self.job.world} clients joined."
+        message = f"Timed out after {self.custom.rendezvous_seconds + 1:.0f} seconds waiting for clients. {joined}"
+        frames = self.flow.ranks[rank].waiting.launch.parts[0].frames  # type: ignore[union-attr]
+        self._event(
+            ExceptionRaised(
+                time=time,
+                rank=rank,
+                host=self._host(rank),
+                type="torch.distributed.DistStoreError",
+                message=message,
+                frames=frames,
+            )
+        )
+        self._doom(rank, Death(time + self.rng.uniform(0.2, 1.0), End.RAISED, 1))
 
     def _terminate(self, time: float, rank: int) -> None:
         if rank in self.stubborn:
@@ -170,10 +204,10 @@ class _Course:
 
 
 def follow(
-    job: Job, flow: Flow, custom: Custom, rng: random.Random, deaths: Mapping[int, Death], stubborn: frozenset[int]
+    job: Job, flow: Flow, custom: Custom, rng: random.Random, deaths: Mapping[int, Death], until: float
 ) -> Aftermath:
-    """What follows from the first deaths and from ranks that wait."""
-    course = _Course(job, flow, custom, rng, stubborn)
+    """What follows from the first deaths and from ranks that wait, until everything is collected."""
+    course = _Course(job, flow, custom, rng, until)
     for rank, death in deaths.items():
         course.push(death.time, "death", rank, death)
     for state in flow.ranks:
@@ -185,6 +219,8 @@ def follow(
 def _watch(course: _Course, state: Rank) -> None:
     """Let who watches a rank give up on it in time."""
     custom, rng = course.custom, course.rng
+    if state.waiting is not None and state.waiting.launch.site is Site.SETUP:
+        _watch_setup(course, state, state.waiting)
     if custom.watcher is Watcher.WATCHDOG:
         unit = next(_incomplete_units(state), None)
         if unit is not None:
@@ -195,6 +231,17 @@ def _watch(course: _Course, state: Rank) -> None:
             course.push(min(started) + custom.runtime_seconds + rng.uniform(0.0, 0.3), "runtime", state.rank)
 
 
+def _watch_setup(course: _Course, state: Rank, unit: Unit) -> None:
+    """Ranks that wait for others to come up say so every two minutes; the store gives up after half an hour."""
+    absent = {peer for peer, _ in course.neighbours[state.rank] if course.flow.ranks[peer].waiting is None}
+    if absent:
+        course.push(unit.issued + _RETRY + course.rng.uniform(0.0, 0.4), "receive", state.rank, min(absent))
+    if not unit.launch.recorded:
+        course.push(
+            unit.issued + course.custom.rendezvous_seconds + course.rng.uniform(0.5, 2.0), "rendezvous", state.rank
+        )
+
+
 def _incomplete_units(state: Rank) -> Iterator[tuple[int, Unit]]:
     """The launches that are not done, each with the index of its first call."""
     index = 0
@@ -202,10 +249,6 @@ def _incomplete_units(state: Rank) -> Iterator[tuple[int, Unit]]:
         if unit.finished is None:
             yield index, unit
         index += len(unit.launch.parts)
-
-
-def _incomplete(state: Rank) -> bool:
-    return any(unit.finished is None for unit in state.units)
 
 
 def _operation(state: Rank, unit: Unit) -> tuple[int, int]:

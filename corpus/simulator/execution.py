@@ -1,21 +1,36 @@
 """Executes a scenario: runs the programs under the faults, lets the consequences follow, and tells the history."""
 
 import random
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from neuron_doctor.corpus.simulator import jobs
 from neuron_doctor.corpus.simulator.aftermath import Aftermath, Death, follow
 from neuron_doctor.corpus.simulator.faults.catalogue import INJECT
 from neuron_doctor.corpus.simulator.faults.injection import Injection, Moment, Setting
-from neuron_doctor.corpus.simulator.flow import Flow, Rank, Unit
-from neuron_doctor.corpus.simulator.history import Call, End, Event, Frame, History, Life, StepDone
+from neuron_doctor.corpus.simulator.flow import NEVER, Flow, Rank, Unit
+from neuron_doctor.corpus.simulator.history import (
+    BarrierTimedOut,
+    Call,
+    End,
+    Event,
+    ExceptionRaised,
+    ExecutionFailed,
+    Frame,
+    HangSuspected,
+    History,
+    Life,
+    SetupFailed,
+    StepDone,
+    WatchdogTimeout,
+)
 from neuron_doctor.corpus.simulator.job import Job
-from neuron_doctor.corpus.simulator.program import Edits, Launch, Program
+from neuron_doctor.corpus.simulator.program import Edit, Edits, Fate, Launch, Program
 from neuron_doctor.corpus.simulator.scenario import Scenario, Watcher
 from neuron_doctor.corpus.simulator.style import Site as Gathering
 from neuron_doctor.corpus.simulator.truth import Fault
 
+_BY_THE_PROCESS = (ExecutionFailed, HangSuspected, BarrierTimedOut, ExceptionRaised, SetupFailed)
 VERSIONS = (
     {
         "runtime": "2.22.14.0",
@@ -48,10 +63,26 @@ class _Run:
     flow: Flow
     deaths: Mapping[int, Death]
     moments: Mapping[int, float]  # by fault: when it struck, if it did
+    by: Mapping[int, int]  # by rank that died: the fault
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What truly happened; the faults that came to pass; and which of them had time to show before all was over."""
+
+    history: History
+    faults: tuple[Fault, ...]
+    shown: tuple[bool, ...]
 
 
 def run(scenario: Scenario) -> tuple[History, tuple[Fault, ...]]:
     """What truly happens, and the faults that came to pass (a planned one may be forestalled by another)."""
+    done = execute(scenario)
+    return done.history, done.faults
+
+
+def execute(scenario: Scenario) -> Execution:
+    """Run a scenario: programs, faults, consequences."""
     rng = random.Random(f"{scenario.seed}/execution")
     pods = scenario.style.site is Gathering.KUBERNETES
     job = jobs.build(scenario.shape, scenario.instance, rng, start=scenario.start, pods=pods)
@@ -60,19 +91,49 @@ def run(scenario: Scenario) -> tuple[History, tuple[Fault, ...]]:
         INJECT[plan.cause](Setting(number, plan, job, program, scenario.custom, rng))
         for number, plan in enumerate(scenario.plans)
     )
-    done = _pass(scenario, job, program, injections, {})
+    until = NEVER if scenario.snapshot is None else scenario.start + scenario.snapshot
+    cutoff = {} if scenario.snapshot is None else dict.fromkeys(range(job.world), until)
+    done = _pass(scenario, job, program, injections, cutoff)
     if done.deaths:
-        done = _pass(scenario, job, program, injections, {rank: death.time for rank, death in done.deaths.items()})
-    stubborn = frozenset(
-        state.rank for state in done.flow.ranks if state.halt is not None and not state.halt.interruptible
-    )
-    after = follow(job, done.flow, scenario.custom, rng, done.deaths, stubborn)
-    struck = sorted(done.moments)
-    events = list(after.events)
+        ends = {rank: min(death.time, until) for rank, death in done.deaths.items()}
+        done = _pass(scenario, job, program, injections, {**cutoff, **ends})
+    after = follow(job, done.flow, scenario.custom, rng, done.deaths, until)
+    struck = [number for number in sorted(done.moments) if done.moments[number] <= until]
+    renumbered = {number: index for index, number in enumerate(struck)}
+    events = [
+        replace(event, fault=renumbered.get(event.fault)) if event.fault is not None else event
+        for event in after.events
+    ]
+    shown = []
     for number in struck:
-        events += injections[number].trace(Moment(done.moments[number], done.flow, job, rng))
+        shows = _shows(injections[number], done, after, number)
+        shown.append(shows)
+        if shows:
+            moment = Moment(done.moments[number], done.flow, job, rng)
+            events += _told(injections[number].trace(moment), renumbered, after, until)
     history = _history(scenario, job, done.flow, after, events, injections, rng)
-    return history, tuple(injections[number].settle(done.flow, injections[number].fault) for number in struck)
+    faults = tuple(injections[number].settle(done.flow, injections[number].fault) for number in struck)
+    return Execution(history, faults, tuple(shown))
+
+
+def _told(events: Iterable[Event], renumbered: Mapping[int, int], after: Aftermath, until: float) -> Iterator[Event]:
+    """The events of a fault as far as its processes lived to tell them, with the number that it has in the truth."""
+    for event in events:
+        death = after.deaths.get(event.rank) if event.rank is not None else None
+        if event.time > until or (isinstance(event, _BY_THE_PROCESS) and death is not None and death.time < event.time):
+            continue
+        yield event if event.fault is None else replace(event, fault=renumbered[event.fault])
+
+
+def _shows(injection: Injection, done: _Run, after: Aftermath, number: int) -> bool:
+    """Whether anybody saw the fault: the process that fails lived until it noticed; a hang lasted until somebody looked."""
+    own = [rank for rank in done.deaths if done.by[rank] == number]
+    if own:
+        return any(after.deaths[rank].time >= done.deaths[rank].time for rank in own if rank in after.deaths)
+    if injection.struck is not None:
+        return True
+    noticed = any(isinstance(event, HangSuspected | WatchdogTimeout) for event in after.events)
+    return noticed or any(rank not in after.deaths for rank in range(len(done.flow.ranks)))
 
 
 def _pass(
@@ -82,7 +143,7 @@ def _pass(
     flow = Flow(
         [program.run(rank, edits) for rank in range(job.world)],
         {group.name: len(group.ranks) for group in job.groups},
-        random.Random(f"{scenario.seed}/flow"),
+        scenario.seed,
         start=job.start,
         limit=scenario.custom.limit,
         cutoff=cutoff,
@@ -96,28 +157,40 @@ def _outcome(flow: Flow, injections: tuple[Injection, ...]) -> _Run:
     """Who died by the faults, and when each fault struck."""
     deaths: dict[int, Death] = {}
     moments: dict[int, float] = {}
+    by: dict[int, int] = {}
     for state in flow.ranks:
         halt = state.halt
         if halt is None:
             continue
-        moments[halt.fault] = min(moments.get(halt.fault, state.host), state.host)
+        moments[halt.fault] = min(moments.get(halt.fault, NEVER), state.host)
         if halt.end is not End.HUNG:
+            told = halt.fault if halt.told else None
             for rank in (state.rank, *halt.taking):
-                deaths[rank] = Death(state.host, halt.end, halt.exit_code, halt.signal, seen=not halt.taking)
+                deaths[rank] = Death(state.host, halt.end, halt.exit_code, halt.signal, halt.seen, told)
+                by[rank] = halt.fault
     for number, injection in enumerate(injections):
         for rank, failure in injection.failures.items():
             stuck = flow.ranks[rank].stuck_at
-            if stuck is not None:
+            if stuck is not None and stuck.launch.fate is Fate.DEVICE_STUCK and rank not in deaths:
                 noticed = flow.ranks[rank].device + failure.delay
-                moments[number] = noticed
+                moments[number] = min(moments.get(number, NEVER), noticed)
                 deaths[rank] = Death(noticed + failure.linger, failure.end, failure.exit_code, failure.signal)
-        if not injection.failures and number not in moments and injection.struck(flow):
+                by[rank] = number
+        if number not in moments and not injection.failures and _came(injection, flow):
             moments[number] = max(state.host for state in flow.ranks)
-    return _Run(flow, deaths, moments)
+    return _Run(flow, deaths, moments, by)
+
+
+def _came(injection: Injection, flow: Flow) -> bool:
+    """Whether a fault that stops nobody by itself came to pass: the ranks that it edits got to the step."""
+    if injection.struck is not None:
+        return injection.struck(flow)
+    reached = all(len(flow.ranks[rank].steps) >= step for rank, step in injection.edits)
+    return reached and not all(state.done for state in flow.ranks)
 
 
 def _merged(injections: tuple[Injection, ...]) -> Edits:
-    merged: dict[tuple[int, int], tuple] = {}  # type: ignore[type-arg]
+    merged: dict[tuple[int, int], tuple[Edit, ...]] = {}
     for injection in injections:
         for key, edits in injection.edits.items():
             merged[key] = merged.get(key, ()) + edits
@@ -138,7 +211,8 @@ def _history(
     events += _steps(scenario, flow, rng)
     versions = VERSIONS[random.Random(f"{scenario.seed}/versions").randrange(len(VERSIONS))]
     differing = {host: {**versions, **own} for one in injections for host, own in one.versions_of_host.items()}
-    collected = last + (3_600.0 if scenario.custom.watcher is Watcher.NOBODY else rng.uniform(60.0, 900.0))
+    later = 3_600.0 if scenario.custom.watcher is Watcher.NOBODY else rng.uniform(60.0, 900.0)
+    collected = last + later if scenario.snapshot is None else scenario.start + scenario.snapshot
     return History(job, lives, tuple(sorted(events, key=lambda event: event.time)), collected, versions, differing)
 
 
@@ -157,7 +231,7 @@ def _life(scenario: Scenario, state: Rank, after: Aftermath) -> Life:
     end, ended, code, signal = End.HUNG, None, None, None
     if death is not None:
         end, ended, code, signal = death.end, death.time, death.exit_code, death.signal
-    elif state.done:
+    elif state.done and scenario.snapshot is None:
         end, ended, code = End.FINISHED, state.host + 0.5, 0
     failed = after.failed.get(state.rank)
     return Life(

@@ -1,7 +1,6 @@
 """Runs the programs of all ranks as a flow of data: hosts issue ahead, devices keep the order of their streams, a collective
 completes when all its members have started it. Times are computed, not stepped through: the work is linear in the calls."""
 
-import random
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -58,6 +57,7 @@ class Rank:
     latest: float = 0.0  # the last completion
     batches: int = 0
     launches: int = 0
+    works: int = 0
     launched: list[int] = field(default_factory=list)  # by the end of each step
     held: Instruction | None = None
     waiting: Unit | None = None
@@ -86,7 +86,7 @@ class Flow:
         self,
         sources: list[Iterator[Instruction]],
         sizes: Mapping[str, int],
-        rng: random.Random,
+        seed: int,
         *,
         start: float,
         limit: int,
@@ -94,11 +94,11 @@ class Flow:
         keep: int | None = None,
     ) -> None:
         self.ranks = [
-            Rank(number, start + rng.uniform(0.0, 0.8), source, deque(maxlen=keep))
+            Rank(number, start + 0.8 * _noise(seed, number, 0), source, deque(maxlen=keep))
             for number, source in enumerate(sources)
         ]
         self._sizes = sizes
-        self._rng = rng
+        self._seed = seed
         self._limit = limit
         self._cutoff = cutoff
         self._matches: dict[object, Match] = {}
@@ -138,7 +138,8 @@ class Flow:
             case Launch():
                 return self._launch(rank, instruction)
             case Work(seconds=seconds):
-                rank.host += seconds * self._rng.uniform(0.97, 1.05)
+                rank.works += 1
+                rank.host += seconds * (0.97 + 0.08 * _noise(self._seed, rank.rank, -rank.works))
             case Sync():
                 if rank.unfinished:
                     rank.held = instruction
@@ -214,7 +215,9 @@ class Flow:
             unit = rank.queue.popleft()
             rank.previous = unit
             compute = unit.launch.compute
-            rank.device = max(rank.device, unit.issued) + (compute * self._rng.uniform(0.98, 1.03) if compute else 0.0)
+            rank.device = max(rank.device, unit.issued) + compute * (
+                0.98 + 0.05 * _noise(self._seed, rank.rank, unit.number)
+            )
             if unit.launch.fate is Fate.DEVICE_STUCK or rank.device > self._cutoff.get(rank.rank, NEVER):
                 rank.stuck_at = unit
                 return
@@ -259,12 +262,14 @@ class Flow:
     def _complete(self, match: Match) -> None:
         if match.broken or any(unit.launch.fate is Fate.LOST for unit in match.units):
             return
-        end = match.latest + _LATENCY[match.first.op] * self._rng.uniform(0.9, 1.3)
+        one = match.units[0]
+        least = min(unit.rank for unit in match.units)
+        end = match.latest + _LATENCY[match.first.op] * (0.9 + 0.4 * _noise(self._seed, least, one.ordinals[0]))
         if self._cutoff and any(self._cutoff.get(unit.rank, NEVER) < end for unit in match.units):
             return
         for unit in match.units:
             if unit.launch.fate is not Fate.UNSEEN:
-                self._ends.append((unit, end + self._rng.random() * 0.0001))
+                self._ends.append((unit, end + 0.0001 * _noise(self._seed, unit.rank, unit.number)))
 
     def _end(self, unit: Unit, time: float) -> None:
         """One operation of a unit is done."""
@@ -293,6 +298,13 @@ def _stream(rank: int, launch: Launch) -> object:
     if part.peer is None or launch.batch:
         return (part.group, part.peer is None)
     return (part.group, min(rank, part.peer), max(rank, part.peer))
+
+
+def _noise(seed: int, one: int, other: int) -> float:
+    """A number in 0..1 that depends on nothing but these: so two passes of one scenario agree as far as they share a past."""
+    mixed = (seed * 0x9E3779B1 ^ one * 0x85EBCA77 ^ other * 0xC2B2AE3D) & 0xFFFFFFFF
+    mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
+    return (mixed ^ mixed >> 12) / 0x100000000
 
 
 def _fit(one: Part, other: Part) -> bool:

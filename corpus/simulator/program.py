@@ -89,6 +89,8 @@ class Halt:
     dumps: bool = True
     interruptible: bool = True  # SIGTERM ends it; else it takes SIGKILL
     taking: tuple[int, ...] = ()
+    told: bool = False  # the launcher's line about the end states the fault
+    seen: bool = True  # a launcher is left to see it
 
 
 Instruction = Launch | Work | Sync | StepEnd | Halt

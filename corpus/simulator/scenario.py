@@ -34,6 +34,7 @@ class Custom:
     watcher: Watcher = Watcher.WATCHDOG
     watchdog_seconds: float = 600.0
     runtime_seconds: float = 120.0
+    rendezvous_seconds: float = 1800.0
     peer_lost: float = 0.5  # the chance that a neighbour notices a closed connection at once
     local_teardown: bool = True  # a launcher ends the other ranks of its host
     job_teardown: bool = False  # and those of the whole job
@@ -53,3 +54,4 @@ class Scenario:
     custom: Custom = Custom()
     start: float = 1_780_000_000.0
     keep: int | None = None  # keep only the last calls of each rank
+    snapshot: float | None = None  # seconds from the start: everything is collected then, while the job runs

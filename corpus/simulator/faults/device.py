@@ -1,21 +1,23 @@
 """Faults of a Neuron device: hardware errors, hangs on compute, and executions that the runtime ends with a status."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from neuron_doctor.corpus.simulator.faults.injection import Failure, Injection, Moment, Setting, at
+from neuron_doctor.corpus.simulator.faults.injection import Failure, Injection, Moment, Setting, Trace, at, changed
 from neuron_doctor.corpus.simulator.history import (
     DeviceMemoryExhausted,
-    End,
     Event,
     ExceptionRaised,
     ExecutionFailed,
     HangSuspected,
     HardwareError,
 )
-from neuron_doctor.corpus.simulator.program import Fate, Instruction, Launch
+from neuron_doctor.corpus.simulator.program import Edit, Fate, Instruction
+from neuron_doctor.corpus.simulator.sites import Site
 from neuron_doctor.corpus.simulator.truth import Fault
 
 _AFTER_DEATH = ("collectives-rank-died", "process-crash", "collectives-hang", "nrt-exec-error")
+_AMBIGUOUS = frozenset({5, 1004})  # codes that say nothing by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +46,13 @@ def failed(setting: Setting) -> Injection:
     """The device of one rank fails in the midst of a step; the runtime returns a status, the program raises and ends."""
     plan = setting.plan
     kind = KINDS[plan.cause]
-    seat = setting.job.seats[plan.rank]
+    seat, where = setting.job.seats[plan.rank], setting.where
     status = kind.statuses[plan.variant % len(kind.statuses)]
-    where = {"rank": plan.rank, "host": seat.host, "device": seat.device, "core": seat.core}
+    told = None if status in _AMBIGUOUS else setting.number
 
     def trace(moment: Moment) -> list[Event]:
         noticed = moment.time
-        events: list[Event] = [ExecutionFailed(time=noticed + 0.01, fault=setting.number, status=status, **where)]
+        events: list[Event] = [ExecutionFailed(time=noticed + 0.01, fault=told, status=status, **where)]
         if kind.error:
             events.insert(0, HardwareError(time=noticed, fault=setting.number, error=kind.error, **where))
         return events
@@ -63,8 +65,7 @@ def failed(setting: Setting) -> Injection:
 def hung_on_compute(setting: Setting) -> Injection:
     """The device of one rank never ends its computation; its own runtime says so after the execution timeout."""
     plan = setting.plan
-    seat = setting.job.seats[plan.rank]
-    where = {"rank": plan.rank, "host": seat.host, "device": seat.device, "core": seat.core}
+    seat, where = setting.job.seats[plan.rank], setting.where
 
     def trace(moment: Moment) -> list[Event]:
         stuck = moment.flow.ranks[plan.rank].stuck_at
@@ -78,7 +79,7 @@ def hung_on_compute(setting: Setting) -> Injection:
                 collective=False,
                 **where,
             ),
-            ExecutionFailed(time=moment.time + 0.01, fault=setting.number, status=5, **where),
+            ExecutionFailed(time=moment.time + 0.01, status=5, **where),
         ]
 
     fault = Fault(
@@ -98,14 +99,13 @@ def stuck(setting: Setting) -> Injection:
     seat = setting.job.seats[plan.rank]
     weaker = ("collectives-rank-missing", "collectives-hang", "exec-timeout")
     fault = Fault(plan.cause, (plan.rank,), (setting.host,), seat.device, weaker, node_action=True)
-    return replace(_stands_still(setting, fault, None, None))
+    return _stands_still(setting, fault, None, _nothing)
 
 
 def out_of_memory(setting: Setting) -> Injection:
     """A device allocation fails in one rank, and its program raises."""
     plan = setting.plan
-    seat = setting.job.seats[plan.rank]
-    where = {"rank": plan.rank, "host": seat.host, "device": seat.device, "core": seat.core}
+    seat, where = setting.job.seats[plan.rank], setting.where
     used = {
         "tensors": 18_253_611_008,
         "scratchpad": 3_221_225_472,
@@ -116,8 +116,7 @@ def out_of_memory(setting: Setting) -> Injection:
 
     def trace(moment: Moment) -> list[Event]:
         message = "nrt_tensor_allocate status=4"
-        frames = setting.program.recipe.codebase.frames
-        site = next(iter(frames))
+        frames = setting.frames(Site.FORWARD_ATTENTION)
         return [
             DeviceMemoryExhausted(time=moment.time, fault=setting.number, asked=4_294_967_296, used=used, **where),
             ExecutionFailed(time=moment.time + 0.01, fault=setting.number, status=4, **where),
@@ -125,7 +124,7 @@ def out_of_memory(setting: Setting) -> Injection:
                 time=moment.time + 0.3,
                 type="RuntimeError",
                 message=message,
-                frames=frames[site],
+                frames=frames,
                 rank=plan.rank,
                 host=seat.host,
             ),
@@ -135,15 +134,53 @@ def out_of_memory(setting: Setting) -> Injection:
     return _stands_still(setting, fault, Failure(0.05), trace)
 
 
-def _stands_still(setting: Setting, fault: Fault, failure: Failure | None, trace: object) -> Injection:
-    plan = setting.plan
+def lost(setting: Setting) -> Injection:
+    """A device drops off the PCIe bus: the ranks of all its cores fail, and the machine must be replaced."""
+    plan, number = setting.plan, setting.number
+    seat = setting.job.seats[plan.rank]
+    ranks = tuple(r for r in setting.neighbours if setting.job.seats[r].device == seat.device)
 
+    def trace(moment: Moment) -> Iterator[Event]:
+        yield HardwareError(
+            time=moment.time - 0.03, fault=number, error="pcie", host=seat.host, device=seat.device, rank=plan.rank
+        )
+        for rank in ranks:
+            core = setting.job.seats[rank].core
+            yield ExecutionFailed(
+                time=moment.time + 0.01, status=6, rank=rank, host=seat.host, device=seat.device, core=core
+            )
+
+    fault = Fault(plan.cause, ranks, (setting.host,), seat.device, _AFTER_DEATH, node_action=True)
+    stop = _standing_still(plan.place)
+    return Injection(fault, {(r, plan.step): (stop,) for r in ranks}, dict.fromkeys(ranks, Failure(0.2)), trace)
+
+
+def corrected(setting: Setting) -> Injection:
+    """Corrected memory errors become more on one device; nothing fails by it."""
+    plan, where = setting.plan, setting.where
+
+    def trace(moment: Moment) -> Iterator[Event]:
+        for index, count in enumerate((3, 40, 900, 5_000)):
+            yield HardwareError(
+                time=moment.time - 4.0 + index, fault=setting.number, error="ecc-corrected", count=count, **where
+            )
+
+    fault = Fault(plan.cause, (plan.rank,), (setting.host,), where["device"], is_root=False)
+    return Injection(fault, trace=trace, struck=lambda _: True)
+
+
+def _nothing(_: Moment) -> tuple[Event, ...]:
+    return ()
+
+
+def _standing_still(place: float) -> Edit:
     def stop(instructions: list[Instruction]) -> list[Instruction]:
-        index = at(instructions, plan.place)
-        launch = instructions[index]
-        if isinstance(launch, Launch):
-            instructions[index] = replace(launch, fate=Fate.DEVICE_STUCK)
-        return instructions
+        return changed(at(instructions, place), lambda launch: replace(launch, fate=Fate.DEVICE_STUCK))(instructions)
 
+    return stop
+
+
+def _stands_still(setting: Setting, fault: Fault, failure: Failure | None, trace: Trace) -> Injection:
+    plan = setting.plan
     failures = {plan.rank: failure} if failure else {}
-    return Injection(fault, {(plan.rank, plan.step): (stop,)}, failures, trace or (lambda _: ()))  # type: ignore[arg-type]
+    return Injection(fault, {(plan.rank, plan.step): (_standing_still(plan.place),)}, failures, trace)

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from neuron_doctor.corpus.simulator.flow import Flow
-from neuron_doctor.corpus.simulator.history import End, Event
+from neuron_doctor.corpus.simulator.history import End, Event, Frame
 from neuron_doctor.corpus.simulator.job import Job
-from neuron_doctor.corpus.simulator.program import Edits, Instruction, Launch, Program
+from neuron_doctor.corpus.simulator.program import Edit, Edits, Halt, Instruction, Launch, Program
 from neuron_doctor.corpus.simulator.scenario import Custom, Plan
+from neuron_doctor.corpus.simulator.sites import Site
 from neuron_doctor.corpus.simulator.truth import Fault
 
 
@@ -22,6 +23,25 @@ class Setting:
     program: Program
     custom: Custom
     rng: random.Random
+
+    @property
+    def where(self) -> dict[str, int]:
+        """The rank that is struck and its host, device and core, as an event has them."""
+        seat = self.job.seats[self.plan.rank]
+        return {"rank": seat.rank, "host": seat.host, "device": seat.device, "core": seat.core}
+
+    @property
+    def neighbours(self) -> tuple[int, ...]:
+        """All ranks on the host that is struck."""
+        return self.job.ranks_on(self.job.seats[self.plan.rank].host)
+
+    def frames(self, site: Site) -> tuple[Frame, ...]:
+        """The stack of a call site in this job's program."""
+        return self.program.recipe.codebase.frames[site]
+
+    def step(self, rank: int | None = None) -> list[Instruction]:
+        """What a rank (or the one that is struck) would do in the step that is struck."""
+        return list(self.program.step(self.plan.rank if rank is None else rank, self.program.kind(self.plan.step)))
 
     @property
     def host(self) -> str:
@@ -61,10 +81,6 @@ def _as_planned(_: Flow, fault: Fault) -> Fault:
     return fault
 
 
-def _stalled(flow: Flow) -> bool:
-    return not all(state.done for state in flow.ranks)
-
-
 @dataclass(frozen=True, slots=True)
 class Injection:
     """A fault, ready to run. `failures` says how ranks with a stuck device notice, by rank.
@@ -77,7 +93,9 @@ class Injection:
     failures: Mapping[int, Failure] = field(default_factory=dict)
     trace: Trace = _silent
     settle: Callable[[Flow, Fault], Fault] = _as_planned
-    struck: Callable[[Flow], bool] = _stalled  # for faults that neither halt a host nor fail a device
+    struck: Callable[[Flow], bool] | None = (
+        None  # for faults that stop nothing; else: the ranks that are edited got there
+    )
     versions_of_host: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
 
 
@@ -85,3 +103,22 @@ def at(instructions: list[Instruction], place: float, wanted: Callable[[Launch],
     """The index of the launch at a place (0..1) of a step, among those that are wanted; the step's end if there are none."""
     places = [index for index, one in enumerate(instructions) if isinstance(one, Launch) and wanted(one)]
     return places[min(int(place * len(places)), len(places) - 1)] if places else len(instructions)
+
+
+def halted(halt: Halt, place: float) -> Edit:
+    """The edit by which a host goes no further than a place of a step."""
+    return lambda instructions: [*instructions[: at(instructions, place)], halt]
+
+
+def changed(index: int, change: Callable[[Launch], Launch]) -> Edit:
+    """The edit that changes the launch at an index."""
+
+    def edit(instructions: list[Instruction]) -> list[Instruction]:
+        launch = instructions[index]
+        return (
+            [*instructions[:index], change(launch), *instructions[index + 1 :]]
+            if isinstance(launch, Launch)
+            else instructions
+        )
+
+    return edit
