@@ -1,11 +1,12 @@
 """Kernel logs: one file a host, in one of the forms in which kernel logs are collected."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
 from neuron_doctor.corpus.simulator import layout
 from neuron_doctor.corpus.simulator.history import Event, History, HostHardwareError, HostRebooted, SetupFailed
+from neuron_doctor.corpus.simulator.host_events import by_host
 from neuron_doctor.corpus.simulator.style import Style
 from neuron_doctor.corpus.simulator.text import Lines
 from neuron_doctor.corpus.simulator.truth import File
@@ -35,47 +36,38 @@ def files(history: History, style: Style, random: Random) -> Iterator[File]:
     site = Random(random.getrandbits(64))
     names_hangs, mirrors = site.random() < _HANGS_NAMED, site.random() < _MIRRORING
     resets, dereg = site.random() < _RESETTING, site.random() < _DEREGISTERING
-    for host in range(len(history.job.hosts)):
-        reboot = _reboot(history, host)
+    for host, events in by_host(history).items():
+        reboot = _reboot(events)
         if reboot is not None and _gone(reboot, history):
             continue
         own = Random(random.getrandbits(64))
-        messages = [*_life(history, host, own, resets=resets, dereg=dereg)]
-        for event in history.events:
-            if _host_of(event, history) == host:
-                messages += said(event, history, own, names_hangs=names_hangs, mirrors=mirrors)
+        messages = [*_life(history, host, events, own, resets=resets, dereg=dereg)]
+        for event in events:
+            messages += said(event, history, own, names_hangs=names_hangs, mirrors=mirrors)
         messages += chatter(history.job.hosts[host].boot, history.collected, _chatter_count(messages, style, own), own)
         path = layout.path_for(style, history.job, source="dmesg", host=host, name=name)
-        yield _written(history, style, host, form, messages, path)
+        yield _written(history, style, host, form, messages, reboot, path)
 
 
-def _life(history: History, host: int, random: Random, *, resets: bool, dereg: bool) -> Iterator[Message]:
+def _life(
+    history: History, host: int, events: Sequence[Event], random: Random, *, resets: bool, dereg: bool
+) -> Iterator[Message]:
     machine = history.job.hosts[host]
     driver = history.versions_of_host.get(host, {}).get("driver", history.versions.get("driver", _DEFAULT_DRIVER))
-    efa = not any(
-        isinstance(event, SetupFailed) and event.what == "efa-not-enabled" and event.host in (None, host)
-        for event in history.events
-    )
+    efa = not any(isinstance(event, SetupFailed) and event.what == "efa-not-enabled" for event in events)
     yield from boot(machine, machine.boot, driver, efa=efa)
     for rank in history.job.ranks_on(host):
         yield from process(history.lives[rank], history, random, resets=resets, dereg=dereg)
-    reboot = _reboot(history, host)
+    reboot = _reboot(events)
     if reboot is not None and reboot.back is not None:
         yield from boot(machine, reboot.back, driver, efa=efa, fault=reboot.fault)
-        for event in history.events:
-            if isinstance(event, HostHardwareError) and event.host == host and event.time <= reboot.time:
+        for event in events:
+            if isinstance(event, HostHardwareError) and event.time <= reboot.time:
                 yield from error_of_previous_boot(reboot.back, event.fault)
 
 
-def _host_of(event: Event, history: History) -> int | None:
-    if event.host is not None or event.rank is None:
-        return event.host
-    return history.job.seats[event.rank].host
-
-
-def _reboot(history: History, host: int) -> HostRebooted | None:
-    reboots = (event for event in history.events if isinstance(event, HostRebooted) and event.host == host)
-    return next(reboots, None)
+def _reboot(events: Sequence[Event]) -> HostRebooted | None:
+    return next((event for event in events if isinstance(event, HostRebooted)), None)
 
 
 def _gone(reboot: HostRebooted, history: History) -> bool:
@@ -87,9 +79,17 @@ def _chatter_count(messages: list[Message], style: Style, random: Random) -> int
     return random.randrange(3, 12) + int(style.noise * len(messages))
 
 
-def _written(history: History, style: Style, host: int, form: Form, messages: list[Message], path: str) -> File:
+def _written(
+    history: History,
+    style: Style,
+    host: int,
+    form: Form,
+    messages: list[Message],
+    reboot: HostRebooted | None,
+    path: str,
+) -> File:
     """The file: what was logged before the collection, and only since the last boot where the ring was lost with it."""
-    machine, reboot = history.job.hosts[host], _reboot(history, host)
+    machine = history.job.hosts[host]
     first = Dresser(form, machine, machine.boot, history.job.start, style.utc_offset)
     lines = Lines()
     for message in sorted(messages, key=lambda message: message.time):

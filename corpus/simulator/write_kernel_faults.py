@@ -7,6 +7,7 @@ from neuron_doctor.corpus.simulator import clocks, pci
 from neuron_doctor.corpus.simulator.history import (
     Event,
     ExecutionFailed,
+    HangSuspected,
     HardwareError,
     History,
     HostHardwareError,
@@ -14,6 +15,7 @@ from neuron_doctor.corpus.simulator.history import (
     ProcessSignalled,
     SetupFailed,
 )
+from neuron_doctor.corpus.simulator.host_events import host_of, place_of
 from neuron_doctor.corpus.simulator.job import Host
 from neuron_doctor.corpus.simulator.write_kernel_forms import Level, Message
 from neuron_doctor.corpus.simulator.write_kernel_oom import report
@@ -86,8 +88,7 @@ _CRASH = {
     4: "traps: python3[{pid}] trap invalid opcode " + _TRAPPED,
 }
 _LIBRARIES = ("libtorch_cpu.so", "libtorch_python.so", "libc.so.6", "libpython3.10.so.1.0", "_multiarray_umath.so")
-_ON_COMPUTE, _ON_COLLECTIVES = 5, 1200
-_HANGS = {_ON_COLLECTIVES: "HANG_ON_COLLECTIVES", _ON_COMPUTE: "HANG_ON_COMPUTE"}
+_HANG_ON_COLLECTIVES = 1200
 _PID_OF_HOLDER = "neuron:npid_attach: neuron:npid_attach: pid={pid}, slot=0"
 _BAD_IOCTL = "neuron:ncdev_misc_ioctl: invalid misc IOCTL 116 (dir=3, type=78, nr=116, size=16)"
 
@@ -104,8 +105,10 @@ def said(event: Event, history: History, random: Random, *, names_hangs: bool, m
             yield from report(event, history, random)
         case ProcessSignalled(by="itself", signal=signal) if signal in _CRASH:
             yield from _crash(event, history, random)
-        case ExecutionFailed(status=status) if names_hangs and status in _HANGS:
-            yield from _hang(event, history)
+        case ExecutionFailed(status=status) if names_hangs and status == _HANG_ON_COLLECTIVES:
+            yield _hang(event, "HANG_ON_COLLECTIVES", None, history)  # every victim says so
+        case HangSuspected(collective=False) if names_hangs:
+            yield _hang(event, "HANG_ON_COMPUTE", event.fault, history)
         case SetupFailed(what="core-in-use"):
             pid = event.detail.get("pid", "48112")
             yield Message(history.job.start - random.uniform(600, 9000), _PID_OF_HOLDER.format(pid=pid))
@@ -114,16 +117,13 @@ def said(event: Event, history: History, random: Random, *, names_hangs: bool, m
 
 
 def _host(event: Event, history: History) -> Host:
-    host = event.host
-    if host is None and event.rank is not None:
-        host = history.job.seats[event.rank].host
-    return history.job.hosts[host or 0]
+    return history.job.hosts[host_of(event, history.job) or 0]
 
 
-def hardware_error_line(event: HardwareError | ExecutionFailed, name: str, history: History) -> str:
+def hardware_error_line(event: Event, name: str, history: History) -> str:
     """The line in which the runtime summarizes a hardware error for the kernel's log."""
     host = _host(event, history)
-    device, core = _place(event, history)
+    device, core = place_of(event, history.job)
     return _HW_ERR.format(
         name=name,
         instance=host.instance_id,
@@ -134,21 +134,13 @@ def hardware_error_line(event: HardwareError | ExecutionFailed, name: str, histo
     )
 
 
-def _place(event: Event, history: History) -> tuple[int, int]:
-    """The device and the core, from the rank's seat where the event does not tell."""
-    seat = history.job.seats[event.rank] if event.rank is not None else None
-    device = event.device if event.device is not None else (seat.device if seat is not None else 0)
-    core = event.core if event.core is not None else (seat.core if seat is not None else 0)
-    return device, core
-
-
 def _hardware(event: HardwareError, history: History, random: Random, mirrors: bool) -> Iterator[Message]:
     if event.error == "pcie":
         yield from _pcie(event, history, random)
         return
     engine = random.randrange(16)
     if event.error == "dma-abort":
-        device, _ = _place(event, history)
+        device, _ = place_of(event, history.job)
         text = _COPY_TIMEOUT.format(device=device, engine=engine, count=random.randrange(2, 64))
         yield Message(event.time + 0.01, text, Level.ERR)
     if mirrors or event.error not in _HW_NAMES:
@@ -159,7 +151,7 @@ def _hardware(event: HardwareError, history: History, random: Random, mirrors: b
 
 
 def _mirrored(event: HardwareError, history: History, engine: int) -> Iterator[Message]:
-    device, core = _place(event, history)
+    device, core = place_of(event, history.job)
     host = _host(event, history)
     stamp = clocks.runtime(clocks.local(host, event.time, history.job.start))
     function = "exec_request_progress_one_step" if event.error == "dma-abort" else "notification_consume_errors"
@@ -171,7 +163,7 @@ def _mirrored(event: HardwareError, history: History, engine: int) -> Iterator[M
 
 
 def _pcie(event: HardwareError, history: History, random: Random) -> Iterator[Message]:
-    device = event.device or 0
+    device, _ = place_of(event, history.job)
     host = _host(event, history)
     for index, text in enumerate(_PCIE):
         line = text.format(port=pci.port(device), bdf=pci.bdf(device), id=pci.device_id(host))
@@ -202,10 +194,7 @@ def _crash(event: ProcessSignalled, history: History, random: Random) -> Iterato
     yield Message(event.time, line, Level.INFO, event.fault)
 
 
-def _hang(event: ExecutionFailed, history: History) -> Iterator[Message]:
-    """Runtimes that report hangs print a victim's collective hang in the form of a hardware error."""
-    if event.status == _ON_COMPUTE and event.fault is None:
-        return  # a plain timeout of a victim: which kind of hang it was, older runtimes do not tell
-    fault = event.fault if event.status == _ON_COMPUTE else None
-    line = hardware_error_line(event, _HANGS[event.status], history).removesuffix(" action=TERMINATE_INSTANCE")
-    yield Message(event.time + 0.05, line, Level.ERR, fault)
+def _hang(event: Event, name: str, fault: int | None, history: History) -> Message:
+    """Runtimes that report hangs do so in the form of a hardware error, without an action."""
+    line = hardware_error_line(event, name, history).removesuffix(" action=TERMINATE_INSTANCE")
+    return Message(event.time + 0.05, line, Level.ERR, fault)

@@ -1,7 +1,7 @@
 """Kubernetes' side of a job: `kubectl describe` of its pods and nodes, with their events."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from neuron_doctor.corpus.simulator import clocks, layout, pci
@@ -13,7 +13,9 @@ from neuron_doctor.corpus.simulator.history import (
     HostRebooted,
     KernelOom,
     SchedulerSaid,
+    StepDone,
 )
+from neuron_doctor.corpus.simulator.host_events import host_of
 from neuron_doctor.corpus.simulator.style import Style
 from neuron_doctor.corpus.simulator.text import Lines
 from neuron_doctor.corpus.simulator.truth import File
@@ -56,6 +58,7 @@ class _Stop:
 
 def kubernetes_files(history: History, style: Style, random: Random) -> Iterator[File]:
     """All pods in one file, all nodes in another."""
+    history = replace(history, events=tuple(event for event in history.events if not isinstance(event, StepDone)))
     pods, nodes = Lines(), Lines()
     detector = random.choice((True, False))
     for host in range(len(history.job.hosts)):
@@ -127,17 +130,11 @@ def _stop(history: History, host: int) -> _Stop | None:
         return None
     at = max(ends) + 1.5
     for event in history.events:
-        if isinstance(event, KernelOom) and event.cgroup is not None and _of(event, history) == host:
+        if isinstance(event, KernelOom) and event.cgroup is not None and host_of(event, history.job) == host:
             return _Stop("OOMKilled", 137, at, event.fault if len(ranks) == 1 else None)
     if all(life.end is End.FINISHED for life in lives):
         return _Stop("Completed", 0, at)
     return _Stop("Error", 1, at)
-
-
-def _of(event: Event, history: History) -> int | None:
-    if event.host is None and event.rank is not None:
-        return history.job.seats[event.rank].host
-    return event.host
 
 
 def _went_down(event: Event, host: int) -> bool:
@@ -231,7 +228,7 @@ def _neuron_health(history: History, host: int) -> tuple[str, int | None]:
     """The condition that the Neuron node problem detector keeps."""
     now = clocks.rfc1123(history.collected - 60)
     for event in history.events:
-        if isinstance(event, HardwareError) and event.error in _DETECTED and _of(event, history) == host:
+        if isinstance(event, HardwareError) and event.error in _DETECTED and host_of(event, history.job) == host:
             line = hardware_error_line(event, _DETECTED[event.error], history)
             reason = f"NeuronHasError_{_DETECTED[event.error]}   {line}"
             return _condition("NeuronHealth", "True", now, clocks.rfc1123(event.time + 5), reason), event.fault

@@ -1,14 +1,15 @@
 """neuron-monitor's stream: one JSON document a period and host, with or without a time in front of it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
 from neuron_doctor.corpus.simulator import clocks, layout
 from neuron_doctor.corpus.simulator import write_monitor_groups as groups
-from neuron_doctor.corpus.simulator.history import HardwareError, History, HostRebooted
+from neuron_doctor.corpus.simulator.history import Event, HardwareError, History, HostRebooted
+from neuron_doctor.corpus.simulator.host_events import by_host, place_of
 from neuron_doctor.corpus.simulator.style import Site, Style
 from neuron_doctor.corpus.simulator.truth import File, Mark
 from neuron_doctor.corpus.simulator.write_monitor_memory import DeviceMemory, device_memory, host_memory
@@ -45,6 +46,7 @@ class _Job:
     in_kubernetes: bool
     works: tuple[Work, ...]
     held: tuple[DeviceMemory, ...]
+    events: Mapping[int, tuple[Event, ...]]
 
 
 def files(history: History, style: Style, random: Random) -> Iterator[File]:
@@ -58,6 +60,7 @@ def files(history: History, style: Style, random: Random) -> Iterator[File]:
         in_kubernetes=style.site is Site.KUBERNETES,
         works=works(history),
         held=device_memory(history, random),
+        events=by_host(history),
     )
     for host in range(len(history.job.hosts)):
         path = layout.path_for(style, history.job, source="monitor", host=host)
@@ -67,14 +70,17 @@ def files(history: History, style: Style, random: Random) -> Iterator[File]:
 def _stream(job: _Job, host: int, path: str, random: Random) -> File:
     """The documents of a host; where a device's counter rose, from the entry before it to the entry after it is marked."""
     data, marks = bytearray(), list[Mark]()
-    memory = host_memory(job.history, host, random)
+    events = job.events[host]
+    errors = [event for event in events if isinstance(event, HardwareError) and event.error in _COUNTERS]
+    memory = host_memory(job.history.job.hosts[host], events, random)
     entries: dict[int, int] = {}  # device -> where its last entry begins
     previous: float | None = None
-    for since, until in _periods(job.history, host):
-        document = _document(job, host, (since, until), memory.used(until), memory.total, random)
+    for since, until in _periods(job, host):
+        counts = _ecc(errors, until, job.history)
+        document = _document(job, host, (since, until), (memory.used(until), memory.total), counts, random)
         line = _written(job, host, document, until)
-        for event in _errors(job.history, host):
-            device = _device(event, job.history)
+        for event in errors:
+            device, _ = place_of(event, job.history.job)
             begin = len(data) + line.index(_entry(job.shape, device))
             if event.fault is not None and previous is not None and previous < event.time <= until:
                 end = len(data) + line.index(b"}", begin - len(data)) + 1
@@ -85,12 +91,13 @@ def _stream(job: _Job, host: int, path: str, random: Random) -> File:
     return File(path, bytes(data), "monitor", host, job.history.job.ranks_on(host), tuple(marks))
 
 
-def _periods(history: History, host: int) -> Iterator[tuple[float, float]]:
+def _periods(job: _Job, host: int) -> Iterator[tuple[float, float]]:
     """The periods in which the monitor ran: from before the job until the collection, or until the host went down."""
+    history = job.history
     first, last = history.job.start - _BEFORE, history.collected
     length = last - first
-    for event in history.events:
-        if isinstance(event, HostRebooted) and event.host == host:
+    for event in job.events[host]:
+        if isinstance(event, HostRebooted):
             last = min(last, event.time)
     room = min(max(_REPORTS // max(len(history.job.ranks_on(host)), 1), _FEWEST), _DOCUMENTS)
     period = next((period for period in _PERIODS if length / period <= room), length / room)
@@ -101,9 +108,14 @@ def _periods(history: History, host: int) -> Iterator[tuple[float, float]]:
 
 
 def _document(
-    job: _Job, host: int, span: tuple[float, float], used: int, total: int, random: Random
+    job: _Job,
+    host: int,
+    span: tuple[float, float],
+    memory: tuple[int, int],
+    counts: Mapping[int, Mapping[str, int]],
+    random: Random,
 ) -> dict[str, object]:
-    since, until = span
+    (since, until), (used, total) = span, memory
     machine, period = job.history.job.hosts[host], round(until - since + random.uniform(0.001, 0.03), 9)
     document: dict[str, object] = {
         "neuron_runtime_data": [
@@ -113,7 +125,7 @@ def _document(
         ],
         "system_data": {
             "memory_info": groups.host_memory(total, used, period),
-            "neuron_hw_counters": groups.ecc(_ecc(job.history, host, until), machine.devices, period),
+            "neuron_hw_counters": groups.ecc(counts, machine.devices, period),
             "vcpu_usage": groups.host_cpu(period, random),
         },
         "instance_info": groups.instance(machine),
@@ -151,30 +163,13 @@ def _pods(job: _Job, host: int, period: float) -> dict[str, object]:
     }
 
 
-def _errors(history: History, host: int) -> Iterator[HardwareError]:
-    """The errors of the host's devices that raise a counter."""
-    for event in history.events:
-        if isinstance(event, HardwareError) and event.error in _COUNTERS and _on(event, history) == host:
-            yield event
-
-
-def _on(event: HardwareError, history: History) -> int | None:
-    if event.host is not None or event.rank is None:
-        return event.host
-    return history.job.seats[event.rank].host
-
-
-def _device(event: HardwareError, history: History) -> int:
-    if event.device is not None:
-        return event.device
-    return history.job.seats[event.rank].device if event.rank is not None else 0
-
-
-def _ecc(history: History, host: int, t: float) -> dict[int, dict[str, int]]:
+def _ecc(errors: Sequence[HardwareError], t: float, history: History) -> dict[int, dict[str, int]]:
+    """The counters of the host's devices that are not zero at `t`."""
     counts: dict[int, dict[str, int]] = {}
-    for event in _errors(history, host):
+    for event in errors:
         if event.time <= t:
-            of_device = counts.setdefault(_device(event, history), {})
+            device, _ = place_of(event, history.job)
+            of_device = counts.setdefault(device, {})
             of_device[_COUNTERS[event.error]] = of_device.get(_COUNTERS[event.error], 0) + event.count
     return counts
 

@@ -1,10 +1,11 @@
 """How full memory is as neuron-monitor shows it: a host's memory, and what a rank holds on its device by category."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from neuron_doctor.corpus.simulator.history import DeviceMemoryExhausted, History, KernelOom
+from neuron_doctor.corpus.simulator.history import DeviceMemoryExhausted, Event, History, KernelOom
+from neuron_doctor.corpus.simulator.job import Host
 
 HOST_BYTES = {"trn1.32xlarge": 549755813888, "trn1n.32xlarge": 549755813888, "trn2.48xlarge": 2199023255552}
 DEFAULT_HOST_BYTES = 412316860416
@@ -36,20 +37,16 @@ class HostMemory:
         return self.usual
 
 
-def host_memory(history: History, host: int, random: Random) -> HostMemory:
+def host_memory(host: Host, events: Sequence[Event], random: Random) -> HostMemory:
     """The memory of a host with the kills that its kernel made. A cgroup's limit is reached long before the host's."""
-    total = HOST_BYTES.get(history.job.hosts[host].instance_type, DEFAULT_HOST_BYTES)
+    total = HOST_BYTES.get(host.instance_type, DEFAULT_HOST_BYTES)
     usual = int(total * random.uniform(0.2, 0.45))
     climbs = tuple(
         (event.time, int(total * 0.995) if event.cgroup is None else min(usual + event.resident_kib * 512, total))
-        for event in history.events
-        if isinstance(event, KernelOom) and _on(event, history) == host
+        for event in events
+        if isinstance(event, KernelOom)
     )
     return HostMemory(total, usual, climbs)
-
-
-def _on(event: KernelOom, history: History) -> int | None:
-    return event.host if event.rank is None else history.job.seats[event.rank].host
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +65,15 @@ class DeviceMemory:
 def device_memory(history: History, random: Random) -> tuple[DeviceMemory, ...]:
     """The device memory of each rank, by rank. All ranks of a job hold nearly the same."""
     scale = random.uniform(0.6, 1.3)
-    return tuple(_held(history, life.rank, scale * random.uniform(0.995, 1.005)) for life in history.lives)
+    full = {event.rank: event for event in history.events if isinstance(event, DeviceMemoryExhausted)}
+    return tuple(_held(full.get(life.rank), scale * random.uniform(0.995, 1.005)) for life in history.lives)
 
 
-def _held(history: History, rank: int, scale: float) -> DeviceMemory:
+def _held(full: DeviceMemoryExhausted | None, scale: float) -> DeviceMemory:
     usual = {category: int(_USUAL[category] * scale) for category in _CATEGORIES}
-    for event in history.events:
-        if isinstance(event, DeviceMemoryExhausted) and event.rank == rank:
-            return DeviceMemory(usual, event.time, usual | _by_category(event.used))
-    return DeviceMemory(usual, None, usual)
+    if full is None:
+        return DeviceMemory(usual, None, usual)
+    return DeviceMemory(usual, full.time, usual | _by_category(full.used))
 
 
 def _by_category(used: Mapping[str, int]) -> dict[str, int]:

@@ -60,7 +60,7 @@ def works(history: History) -> tuple[Work, ...]:
             until=life.ended,
             completed=tuple(sorted(call.completed for call in life.calls if call.completed is not None)),
             failures=tuple(failures[life.rank]),
-            busy_since=_first(call.issued for call in life.calls if call.completed is None and call.failed is None),
+            busy_since=_first(call.issued for call in life.calls if call.completed is None),
             latency=fmean(seconds[life.rank]) / 4 if seconds[life.rank] else _DEFAULT_LATENCY,
         )
         for life in history.lives

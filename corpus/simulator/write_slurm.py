@@ -1,12 +1,13 @@
 """Slurm's side of a job: sacct's table, the controller's log and the daemon's log of each host."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from random import Random
 
 from neuron_doctor.corpus.simulator import clocks, layout
-from neuron_doctor.corpus.simulator.history import End, Event, History, HostRebooted, KernelOom, SchedulerSaid
+from neuron_doctor.corpus.simulator.history import End, Event, History, HostRebooted, KernelOom, SchedulerSaid, StepDone
+from neuron_doctor.corpus.simulator.host_events import host_of
 from neuron_doctor.corpus.simulator.style import Style
 from neuron_doctor.corpus.simulator.text import Lines
 from neuron_doctor.corpus.simulator.truth import File
@@ -58,6 +59,7 @@ class _Said:
 
 def slurm_files(history: History, style: Style, random: Random) -> Iterator[File]:
     """sacct's table, the controller's log, and some sites' daemon logs."""
+    history = replace(history, events=tuple(event for event in history.events if not isinstance(event, StepDone)))
     yield _sacct(history, style, parsable=random.choice((True, False)))
     controller = layout.path_for(style, history.job, source="slurm", name="slurmctld.log")
     yield _log(history, style, controller, None, [*_controller(history, random)])
@@ -172,7 +174,7 @@ def _daemon(history: History, style: Style, host: int, random: Random) -> Iterat
             at = clocks.iso(clocks.local(machine, event.time, job.start), digits=0, utc_offset=style.utc_offset)
             text = _STEP_ENDED.format(job=job.job_id, host=machine.name, at=at, why=_ENDS_OF_STEP[event.what])
             yield _Said(event.time + random.uniform(0.0, 0.4), text, None if event.what == "node-fail" else event.fault)
-        elif isinstance(event, KernelOom) and (event.host == host or _sits(history, event.rank, host)):
+        elif isinstance(event, KernelOom) and host_of(event, job) == host:
             yield _Said(event.time + 1.0, _OOM.format(job=job.job_id))
     ends = [history.lives[rank].ended for rank in job.ranks_on(host)]
     if down is None and ends and all(end is not None for end in ends):
@@ -181,10 +183,6 @@ def _daemon(history: History, style: Style, host: int, random: Random) -> Iterat
 
 def _down(event: Event, host: int) -> bool:
     return isinstance(event, HostRebooted) and event.host == host
-
-
-def _sits(history: History, rank: int | None, host: int) -> bool:
-    return rank is not None and history.job.seats[rank].host == host
 
 
 def _log(history: History, style: Style, path: str, host: int | None, said: list[_Said]) -> File:

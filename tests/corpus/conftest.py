@@ -9,6 +9,7 @@ from neuron_doctor.corpus.simulator.job import Axis, Group, Host, HostClock, Job
 
 START = 1_750_000_000.0
 STEPS, STEP = 5, 60.0
+GIVEN_UP = 600.0  # seconds after which the watchdog fails a call
 FRAME = Frame("train_step", "/opt/ml/code/train.py", 120)
 
 
@@ -41,7 +42,9 @@ def job(clock: HostClock, pods: bool) -> Job:
     return Job("llama", 4711, hosts, seats, (Group("0", "default_pg", Axis.WORLD, (0, 1, 2, 3)),), START)
 
 
-def call(rank: int, ordinal: int, at: float, *, completed: bool = True, started: bool = True) -> Call:
+def call(
+    rank: int, ordinal: int, at: float, *, completed: bool = True, started: bool = True, failed: float | None = None
+) -> Call:
     return Call(
         rank=rank,
         group="0",
@@ -54,6 +57,7 @@ def call(rank: int, ordinal: int, at: float, *, completed: bool = True, started:
         issued=at,
         started=at + 0.001 if started else None,
         completed=at + 0.5 if completed else None,
+        failed=failed,
     )
 
 
@@ -80,7 +84,8 @@ def history(
 def _life(rank: int, hangs: bool, starts: bool, ends: bool) -> Life:
     calls = [call(rank, step, START + 30 + STEP * step + 50) for step in range(STEPS)]
     if hangs:
-        calls.append(call(rank, STEPS, START + 30 + STEP * STEPS + 50, completed=False, started=starts))
+        at = START + 30 + STEP * STEPS + 50
+        calls.append(call(rank, STEPS, at, completed=False, started=starts, failed=at + GIVEN_UP))
     ended = START + 900.0 if ends else None
     end = End.FINISHED if ends else End.HUNG
     return Life(rank, START + rank * 0.1, tuple(calls), STEPS - 1, end, ended, 0 if ends else None)

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_doctor.corpus.simulator import clocks
@@ -35,6 +35,7 @@ def test_a_clock_that_is_off_and_drifts_reads_so() -> None:
     assert clocks.since_boot(wrong, T) == 100
 
 
+@settings(deadline=None)
 @given(st.floats(0, 4e9), st.floats(0, 1e6))
 def test_later_is_never_printed_as_earlier(t: float, later: float) -> None:
     assert clocks.iso(t) <= clocks.iso(t + later)

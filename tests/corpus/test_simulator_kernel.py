@@ -6,6 +6,7 @@ import pytest
 
 from neuron_doctor.corpus.simulator.history import (
     ExecutionFailed,
+    HangSuspected,
     HardwareError,
     History,
     HostHardwareError,
@@ -97,10 +98,27 @@ def test_a_victims_hang_never_states_a_fault(hand_made: Callable[..., History], 
     assert any("HANG_ON_COLLECTIVES" in text for text in texts)
 
 
+def test_a_hang_on_compute_is_the_fault_of_its_own_core(hand_made: Callable[..., History], start: float) -> None:
+    hang = HangSuspected(time=start + 500, rank=1, host=0, operation=3, operations=9, collective=False, fault=0)
+    lines = {
+        line.partition("NEURON_HW_ERR=")[2] for seed in SEEDS for line in stated(written(hand_made(hang), seed)[0])
+    }
+    assert len(lines) == 1
+    assert "HANG_ON_COMPUTE instance-id=i-0abcdef0123456780 hostname=ip-10-1-2-3 nd-id=1 nc-id=0" in lines.pop()
+
+
 @pytest.mark.parametrize("error", ["machine-check", "disk-io", "file-system"])
 def test_a_broken_machine_says_so(hand_made: Callable[..., History], start: float, error: str) -> None:
     history = hand_made(HostHardwareError(time=start + 500, host=1, error=error, fault=0))
     assert all(stated(written(history, seed)[1]) for seed in SEEDS)
+
+
+def test_a_machine_check_that_takes_the_machine_down_is_told_at_its_next_boot(
+    hand_made: Callable[..., History], start: float
+) -> None:
+    check = HostHardwareError(time=start + 499, host=1, error="machine-check", fault=0)
+    history = hand_made(check, HostRebooted(time=start + 500, host=1, back=start + 700))
+    assert all(any("event severity: fatal" in line for line in stated(written(history, seed)[1])) for seed in SEEDS)
 
 
 def test_a_host_that_is_down_gives_no_kernel_log(hand_made: Callable[..., History], start: float) -> None:

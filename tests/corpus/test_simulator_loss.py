@@ -3,7 +3,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_doctor.corpus.simulator import loss as losses
@@ -37,6 +37,7 @@ def ranks(files: Sequence[File], source: str) -> set[int]:
     return {rank for file in files if file.source == source for rank in file.ranks}
 
 
+@settings(deadline=None)
 @given(st.sampled_from(CELLS), st.integers(0, 2**32))
 def test_in_every_cell_a_mark_that_is_left_still_covers_the_bytes_it_covered(loss: Loss, seed: int) -> None:
     left = apply(loss, incident(), (3,), Random(seed))
@@ -50,6 +51,7 @@ def test_in_every_cell_a_mark_that_is_left_still_covers_the_bytes_it_covered(los
             assert LINE[:-1] not in data
 
 
+@settings(deadline=None, max_examples=25)
 @given(st.integers(0, 2**32))
 def test_each_cell_takes_what_its_name_says(seed: int) -> None:
     def left(cell: str) -> tuple[File, ...]:
@@ -88,6 +90,7 @@ def test_an_empty_incident_loses_nothing() -> None:
         assert all(file.source == "noise" for file in apply(loss, (), (0,), Random(1)))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32))
 def test_only_the_skewed_cell_has_clocks_that_are_far_off(hand_made: Callable[..., History], seed: int) -> None:
     job = hand_made().job
