@@ -16,6 +16,7 @@ from neuron_doctor.engine.findings import finding_of, fold
 from neuron_doctor.engine.match import canonical, match_rules
 from neuron_doctor.engine.moments import with_years
 from neuron_doctor.engine.rulebook import Rulebook
+from neuron_doctor.engine.shared_places import summing_up, with_shared_places
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import (
     Diagnosis,
@@ -45,7 +46,7 @@ def diagnose_once(rulebook: Rulebook, collection: Collection) -> Diagnosis:
     facts = tuple(sorted((*placed, *collectives), key=canonical))
     sources = tuple(_completed_sources(collection.sources, facts, topology))
     matches, missing = match_rules(rulebook, facts, sources, topology)
-    graph = decide(matches, facts, sources)
+    graph = with_shared_places(rulebook, decide(matches, facts, sources), facts, sources, topology)
     diagnosis = _assembled(rulebook, graph, sources, missing, usable=bool(facts) or any(s.records for s in sources))
     return replace(diagnosis, missing=_not_collected(diagnosis, topology))
 
@@ -74,6 +75,9 @@ def _assembled(
     folded = fold(graph)
     findings = [finding_of(item) for item in folded]
     ids = {number: finding.id for item, finding in zip(folded, findings, strict=True) for number in item.members}
+    findings = [
+        summing_up(graph, finding, item.match.facts, ids) for item, finding in zip(folded, findings, strict=True)
+    ]
     edges = sorted(
         {Edge(ids[k.effect], ids[k.cause], k.type, k.why) for k in graph.links if ids[k.effect] != ids[k.cause]},
         key=lambda e: (e.source, e.target, e.type, e.why),

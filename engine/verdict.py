@@ -100,7 +100,7 @@ class Proof:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A rule that held at a place over an interval, with the proof of it. `explanation` is of the rule, `observed` says
-    in sentences what was seen here."""
+    in sentences what was seen here. `sums_up`: findings that it tells something of together, without cause or effect."""
 
     id: str
     rule: str
@@ -122,6 +122,7 @@ class Finding:
     alternatives: tuple[Alternative, ...] = ()
     actions: tuple[Action, ...] = ()
     references: tuple[str, ...] = ()
+    sums_up: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

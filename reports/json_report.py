@@ -95,6 +95,7 @@ def _finding(finding: Finding) -> Object:
         "observed": finding.observed or None,
         "explanation": finding.explanation or None,
         "references": finding.references or None,
+        "sums_up": finding.sums_up or None,
     }
 
 
