@@ -10,6 +10,7 @@ from neuron_doctor.corpus.simulator.history import ExecutionFailed, History, Ste
 
 _STARTED_LATE = 5.0  # seconds after the process, when the runtime has its cores
 _DEFAULT_LATENCY = 0.05
+_WORKING = 0.85  # share of time that a core is in use while steps go on
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,13 @@ class Work:
 
     def busy(self, since: float, until: float) -> float:
         """The share of the interval in which something was on the core."""
-        if self.busy_since is not None and self.busy_since < until:
-            return (until - max(since, self.busy_since)) / (until - since)
-        if self.executions(since, until):
-            return 0.85
-        later = bisect_left(self.completed, until)
-        return 0.8 if 0 < later < len(self.completed) else 0.0  # in the middle of a long step, or idle
+        stuck = min(max(self.busy_since or until, since), until)  # from here on something never ends
+        rest = _WORKING if self.executions(since, until) or self._between(until) else 0.0
+        return (until - stuck + (stuck - since) * rest) / (until - since)
+
+    def _between(self, t: float) -> bool:
+        """Whether `t` lies in the midst of a long step."""
+        return 0 < bisect_left(self.completed, t) < len(self.completed)
 
 
 def works(history: History) -> tuple[Work, ...]:

@@ -93,6 +93,8 @@ def _end(history: History) -> tuple[str, str, float | None, int | None]:
     ended = max((life.ended for life in history.lives if life.ended is not None), default=history.collected)
     if any(isinstance(event, KernelOom) for event in history.events):
         return "OUT_OF_MEMORY", "0:125", ended, None
+    if any(isinstance(event, HostRebooted) for event in history.events):
+        return "NODE_FAIL", "1:0", ended, None
     failed = any(life.end is not End.FINISHED for life in history.lives)
     return ("FAILED", "1:0", ended, None) if failed else ("COMPLETED", "0:0", ended, None)
 
