@@ -1,4 +1,4 @@
-"""What follows when ranks stand still or die: peers see closed connections, watchdogs and runtimes give up, launchers tear down."""
+"""What follows when ranks stand still or die: peers lose connections, watchdogs and runtimes give up, launchers tear down."""
 
 import heapq
 import random
@@ -19,7 +19,7 @@ from neuron_doctor.corpus.simulator.history import (
     WatchdogTimeout,
 )
 from neuron_doctor.corpus.simulator.job import Job
-from neuron_doctor.corpus.simulator.scenario import Custom, Watcher
+from neuron_doctor.corpus.simulator.plan import Custom, Watcher
 from neuron_doctor.corpus.simulator.sites import Site
 
 SIGKILL, SIGTERM, SIGABRT = 9, 15, 6

@@ -26,7 +26,8 @@ from neuron_doctor.corpus.simulator.history import (
 )
 from neuron_doctor.corpus.simulator.job import Job
 from neuron_doctor.corpus.simulator.program import Edit, Edits, Fate, Launch, Program
-from neuron_doctor.corpus.simulator.scenario import Scenario, Watcher
+from neuron_doctor.corpus.simulator.plan import Watcher
+from neuron_doctor.corpus.simulator.scenario import Scenario
 from neuron_doctor.corpus.simulator.style import Site as Gathering
 from neuron_doctor.corpus.simulator.truth import Fault
 
@@ -237,7 +238,7 @@ def _life(scenario: Scenario, state: Rank, after: Aftermath) -> Life:
     return Life(
         rank=state.rank,
         start=scenario.start,
-        calls=tuple(call for unit in state.units for call in _calls(unit, ended, failed)),
+        calls=tuple(call for unit in state.units for call in _calls(unit, failed)),
         last_step=len(state.steps) - 1,
         end=end,
         ended=ended,
@@ -267,7 +268,7 @@ def _standing(scenario: Scenario, state: Rank) -> tuple[Frame, ...]:
     return scenario.recipe.codebase.frames[site] if site is not None and not state.done else ()
 
 
-def _calls(unit: Unit, ended: float | None, failed: float | None) -> Iterator[Call]:
+def _calls(unit: Unit, failed: float | None) -> Iterator[Call]:
     for part, ordinal in zip(unit.launch.parts, unit.ordinals, strict=True):
         yield Call(
             rank=unit.rank,

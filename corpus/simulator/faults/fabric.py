@@ -1,4 +1,4 @@
-"""Faults between devices: a collective that completes nowhere or not everywhere, barriers that time out, a failing network proxy."""
+"""Faults between devices: collectives that complete nowhere or not everywhere, barriers that time out, a failing proxy."""
 
 from collections.abc import Iterator
 from dataclasses import replace

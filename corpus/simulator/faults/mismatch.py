@@ -68,7 +68,7 @@ def _cycle(setting: Setting) -> Injection:
         reduce = at(instructions, 0.0, lambda launch: launch.site is Site.REDUCE_GRADS)
         launch = instructions[reduce]
         rest = [one for index, one in enumerate(instructions) if index != reduce]
-        last = at(rest[:reduce], 1.0, lambda one: one.parts[0].peer is None and one.site in {Site.BACKWARD_MLP})
+        last = at(rest[:reduce], 1.0, lambda one: one.parts[0].peer is None and one.site is Site.BACKWARD_MLP)
         return (
             [*rest[:last], replace(launch, blocks=True), *rest[last:]] if isinstance(launch, Launch) else instructions
         )

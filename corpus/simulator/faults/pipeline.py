@@ -39,7 +39,7 @@ def astray(setting: Setting) -> Injection:
 
 
 def crossed(setting: Setting) -> Injection:
-    """Before the first backward pass, one rank of an unbatched schedule receives before it has sent what its partner waits for."""
+    """Without batches, one rank receives its first gradients before it has sent what its partner needs to make them."""
     shape = setting.program.shape
     tensor, data, _ = shape.coordinates(setting.plan.rank)
     rank, partner = shape.at(tensor, data, 0), shape.at(tensor, data, 1)

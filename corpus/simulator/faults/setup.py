@@ -1,4 +1,4 @@
-"""Jobs that do not come up: cores taken, drivers and versions that do not fit, communicators that cannot be built, compilation."""
+"""Jobs that do not come up: cores taken, versions that do not fit, communicators that cannot be built, compilation."""
 
 from collections.abc import Iterator
 
