@@ -1,3 +1,5 @@
+"""All writers together: what holds for the files of any incident."""
+
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product

@@ -1,3 +1,5 @@
+"""Clocks of hosts and the forms in which times are printed."""
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

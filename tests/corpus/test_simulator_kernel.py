@@ -1,3 +1,5 @@
+"""Kernel logs: each fault on its own host, in each form in which logs are collected."""
+
 import re
 from collections.abc import Callable
 from random import Random

@@ -1,3 +1,5 @@
+"""Paths of files by site, source, host and rank."""
+
 from collections.abc import Callable
 
 import pytest

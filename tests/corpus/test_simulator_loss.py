@@ -1,3 +1,5 @@
+"""Losses: each cell takes what its name says, and marks are cut with the bytes."""
+
 import gzip
 from collections.abc import Callable, Sequence
 from random import Random

@@ -1,3 +1,5 @@
+"""neuron-monitor streams: counters that stop, rise and fill."""
+
 import json
 from collections.abc import Callable, Iterator
 from random import Random

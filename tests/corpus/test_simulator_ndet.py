@@ -1,3 +1,5 @@
+"""NDET traces: which events have no end, and on whom."""
+
 import json
 from collections.abc import Callable
 from random import Random

@@ -1,3 +1,5 @@
+"""What kubectl and Slurm tell of a job and of its nodes."""
+
 from collections.abc import Callable
 from random import Random
 
