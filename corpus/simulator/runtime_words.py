@@ -210,7 +210,7 @@ STATUS: Mapping[int, tuple[Words, Words]] = {
             Word(
                 "TDRV",
                 "notification_consume_errors",
-                "Error notifications found on NC:{nc}; action=INFER_ERROR_SUBTYPE_NUMERICAL; error_id=1; "
+                "Error notifications found on NC:{inner}; action=INFER_ERROR_SUBTYPE_NUMERICAL; error_id=1; "
                 "error string:TRAINIUM_NC_ERROR_TYPE_FP_NAN",
             ),
         ),
@@ -218,7 +218,7 @@ STATUS: Mapping[int, tuple[Words, Words]] = {
             Word(
                 "TDRV",
                 "notification_consume_error_block",
-                "Error notifications found on nd{nd} nc{nc}; action=INFER_ERROR_SUBTYPE_NUMERICAL; error_id=1; "
+                "Error notifications found on nd{nd} nc{inner}; action=INFER_ERROR_SUBTYPE_NUMERICAL; error_id=1; "
                 "error string:TRAINIUM_NC_ERROR_TYPE_FP_NAN",
             ),
         ),
@@ -228,7 +228,7 @@ STATUS: Mapping[int, tuple[Words, Words]] = {
             Word(
                 "TDRV",
                 "notification_consume_errors",
-                "Error notifications found on NC:{nc}; action=INFER_ERROR_SUBTYPE_MODEL; error_id=8; "
+                "Error notifications found on NC:{inner}; action=INFER_ERROR_SUBTYPE_MODEL; error_id=8; "
                 "error string:Event double set",
             ),
         ),
@@ -236,7 +236,7 @@ STATUS: Mapping[int, tuple[Words, Words]] = {
             Word(
                 "TDRV",
                 "notification_consume_error_block",
-                "Error notifications found on nd{nd} nc{nc}; action=INFER_ERROR_SUBTYPE_MODEL; error_id=8; "
+                "Error notifications found on nd{nd} nc{inner}; action=INFER_ERROR_SUBTYPE_MODEL; error_id=8; "
                 "error string:Event double set",
             ),
         ),
@@ -246,7 +246,7 @@ STATUS: Mapping[int, tuple[Words, Words]] = {
             Word(
                 "TDRV",
                 "generate_custom_notification_msg",
-                "nd{nd}:nc{nc}:h_model.id1001: Received notification generated at runtime: failed to run scatter/gather "
+                "nd{nd}:nc{inner}:h_model.id1001: Received notification generated at runtime: failed to run scatter/gather "
                 "(indirect memory copy), due to out-of-bound access. isa instruction line number = {isa}. "
                 "model name = {model}",
             ),
@@ -255,7 +255,7 @@ STATUS: Mapping[int, tuple[Words, Words]] = {
             Word(
                 "TDRV",
                 "exec_process_custom_notification",
-                "nd{nd}:nc{nc}:h_model.id1001: Received notification generated at runtime: failed to run scatter/gather "
+                "nd{nd}:nc{inner}:h_model.id1001: Received notification generated at runtime: failed to run scatter/gather "
                 "(indirect memory copy via vector DGE), due to out-of-bound access. model name = {model}.",
             ),
             Word("TDRV", "exec_request_process_errors", f"{_NEW_PLACE} Out of bounds access on model {{model}}"),

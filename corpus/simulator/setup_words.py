@@ -93,7 +93,7 @@ SETUP: Mapping[str, tuple[Words, ...]] = {
                 "tpb_eng_init_hals_v2",
                 "CRITICAL HW ERROR: One or more engines are running. Please restart device by reloading driver:",
             ),
-            Word("TDRV", "tdrv_init_one_mla_phase2", "nd{nd} nc{nc} HAL init failed. error:1", False),
+            Word("TDRV", "tdrv_init_one_mla_phase2", "nd{nd} nc{inner} HAL init failed. error:1", False),
             _DEVICES_FAILED,
         ),
     ),

@@ -18,17 +18,17 @@ _THREAD = "0x00007f3c8e7fc740"
 def traceback(
     frames: Sequence[Frame], kind: str, message: str, fault: int | None = None, mark: str = ""
 ) -> Iterable[Line]:
-    """An uncaught exception with its stack; `mark` precedes every line, as torch does ("[rank3]: ")."""
+    """An uncaught exception with its stack, whose last line states it. `mark` precedes every line ("[rank3]: ")."""
     yield Line(f"{mark}Traceback (most recent call last):")
     outermost_first = tuple(reversed(frames))
     for position, frame in enumerate(outermost_first):
         yield Line(f'{mark}  File "{frame.file}", line {frame.line}, in {frame.function}')
         if position + 1 < len(outermost_first):
             yield Line(f"{mark}    {_source(outermost_first[position + 1].function)}")
-    first, *rest = f"{kind}: {message}".split("\n")
-    yield Line(f"{mark}{first}", fault)
-    for text in rest:
-        yield Line(f"{mark}{text}", fault)
+    *first, last = f"{kind}: {message}".split("\n")
+    for text in first:
+        yield Line(f"{mark}{text}")
+    yield Line(f"{mark}{last}", fault)
 
 
 def fatal_error(signal: int, frames: Sequence[Frame], fault: int | None = None) -> Iterable[Line]:

@@ -1,10 +1,10 @@
 """What trainers print when all is well: the start, the steps, the checkpoints, the end, in each trainer's manner."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from neuron_doctor.corpus.simulator import clocks
 from neuron_doctor.corpus.simulator.dialect import Trainer
-from neuron_doctor.corpus.simulator.history import Call, Op, StepDone
+from neuron_doctor.corpus.simulator.history import Call, Event, Op, StepDone
 from neuron_doctor.corpus.simulator.job import Axis
 from neuron_doctor.corpus.simulator.printed import Printed, Process
 
@@ -57,14 +57,24 @@ _SAVED_ANYHOW = ("saving checkpoint step_{step}", "checkpoint step_{step} saved"
 _PROGRESS = frozenset({Trainer.LIGHTNING})  # draw over their own line
 
 
-def start(process: Process) -> Iterator[Printed]:
-    """Who a rank is, and of the first rank what is to be trained on what."""
+def start(process: Process, events: Sequence[Event]) -> Iterator[Printed]:
+    """Who a rank is, and of the first rank how the job is split and, once all ranks have met, that training begins."""
     time = process.life.start + 1.1 + 0.013 * process.seat.local_rank
     yield process.says(time, (_filled(process, _OF_EACH_RANK[process.dialect.trainer], time),))
     if process.rank == 0:
         yield from _groups(process, time + 0.4)
-        for nth, text in enumerate(_OF_THE_FIRST[process.dialect.trainer]):
-            yield process.says(time + 0.6 + 0.1 * nth, (_filled(process, text, time + 0.6 + 0.1 * nth),))
+        met = _met(process, events)
+        for text in _OF_THE_FIRST[process.dialect.trainer] if met is not None else ():
+            yield process.says(met or time, (_filled(process, text, met or time),))
+
+
+def _met(process: Process, events: Sequence[Event]) -> float | None:
+    """When the ranks had met: the end of the first operation, if it is still known, else the start of the first step."""
+    first = next((event for event in events if isinstance(event, StepDone)), None)
+    ends = [call.completed for call in process.life.calls[:1] if call.completed is not None]
+    if first is not None:
+        ends.append(first.time - first.seconds)
+    return min(ends, default=None)
 
 
 def step(process: Process, event: StepDone) -> Printed | None:

@@ -7,7 +7,7 @@ from math import prod
 
 from neuron_doctor.corpus.simulator import clocks
 from neuron_doctor.corpus.simulator.dialect import Watchdog
-from neuron_doctor.corpus.simulator.history import Call, Op, PeerLost, WatchdogTimeout
+from neuron_doctor.corpus.simulator.history import Call, End, Op, PeerLost, WatchdogTimeout
 from neuron_doctor.corpus.simulator.job import Group
 from neuron_doctor.corpus.simulator.printed import Line, Printed, Process
 from neuron_doctor.corpus.simulator.write_recorder_numbers import Counters, Issued, nccl
@@ -23,10 +23,10 @@ _OP_TYPES = {
     Op.RECV: "RECV",
 }
 _TAKEN_DOWN = (
-    (2.1, 683, ("[Rank {rank}] Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA "
+    (0.004, 683, ("[Rank {rank}] Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA "
                "kernels, subsequent GPU operations might run on corrupted/incomplete data.")),
-    (2.1002, 697, "[Rank {rank}] To avoid data inconsistency, we are taking the entire process down."),
-    (2.102, 1899, "{pg} Process group watchdog thread terminated with exception: {caught}"),
+    (0.0038, 697, "[Rank {rank}] To avoid data inconsistency, we are taking the entire process down."),
+    (0.002, 1899, "{pg} Process group watchdog thread terminated with exception: {caught}"),
 )  # fmt: skip
 _CAUSE = (
     " and we will try our best to dump the debug info. Last enqueued NCCL work: {enqueued}, last completed NCCL work: "
@@ -119,9 +119,12 @@ def _nccl_report(process: Process, event: WatchdogTimeout) -> Iterator[Printed]:
     yield _native(process, event.time + 0.0002, 2268, status)
     yield _native(process, event.time + 0.0009, 2103, f"{pg} First PG on this rank to signal dumping.")
     yield _native(process, event.time + 0.6, 1743, dump + cause)
-    for delay, place, text in _TAKEN_DOWN:
-        yield _native(process, event.time + delay, place, text.format(rank=process.rank, pg=pg, caught=caught))
-    yield process.says(event.time + 2.103, _terminated(process, pg, caught))
+    if process.life.end is not End.ABORTED or process.life.ended is None:
+        return  # somebody else was faster
+    for early, place, text in _TAKEN_DOWN:
+        time = process.life.ended - early
+        yield _native(process, time, place, text.format(rank=process.rank, pg=pg, caught=caught))
+    yield process.says(process.life.ended - 0.001, _terminated(process, pg, caught))
 
 
 def _terminated(process: Process, pg: str, caught: str) -> Iterable[str]:
@@ -191,8 +194,8 @@ def _standing(process: Process, group: str, time: float, stuck: Call | None) -> 
     work = [issued for issued in nccl(calls, counters) if not issued.inner]
     completed = [issued.status for issued in work if issued.completed is not None and issued.completed <= time]
     return Standing(
-        enqueued=max((issued.status for issued in work), default=-1),
-        completed=max(completed, default=-1),
+        enqueued=work[-1].status if work else -1,  # the last one's number, even where a transfer counts apart
+        completed=completed[-1] if completed else -1,
         stuck=next((issued.status for issued in work if _is(issued, stuck)), -1),
     )
 

@@ -76,14 +76,21 @@ def _rank(
 ) -> list[Printed]:
     """All that is in a rank's log; nothing is printed after its process ended."""
     process = Process(history, style, dialect, rank)
-    entries = [*start(process), *checkpoints(process), *_reactions(process, events)]
+    entries = [*start(process, events), *checkpoints(process), *_reactions(process, events)]
     entries += _monitor(process, events, first, random)
-    entries += exceptions(process, events)
     if not style.runtime_apart:
         entries += runtime_says(process, events, random)
+    entries = [entry for entry in entries if _lives(process, entry)]
+    entries += exceptions(process, events)
     last = max((entry.time for entry in entries), default=process.life.start)
     entries += noise(process, round(style.noise * len(entries)), last, random)
     return entries
+
+
+def _lives(process: Process, entry: Printed) -> bool:
+    """Whether the process was still there to print it; what states a fault was printed in any case."""
+    ended = process.life.ended
+    return ended is None or entry.time <= ended or any(line.fault is not None for line in entry.lines)
 
 
 def _reactions(process: Process, events: Sequence[Event]) -> Iterator[Printed]:

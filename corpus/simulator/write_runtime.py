@@ -24,7 +24,7 @@ from neuron_doctor.corpus.simulator.prefixes import written
 from neuron_doctor.corpus.simulator.printed import Printed, Process, events_by_rank
 from neuron_doctor.corpus.simulator.runtime_blocks import infodump, memory_table
 from neuron_doctor.corpus.simulator.runtime_forms import Said, printed
-from neuron_doctor.corpus.simulator.runtime_prelude import api_calls, prelude
+from neuron_doctor.corpus.simulator.runtime_prelude import api_calls, open_call, prelude
 from neuron_doctor.corpus.simulator.runtime_words import (
     BARRIER_HANG,
     BARRIER_PROXY,
@@ -90,11 +90,13 @@ def files(history: History, style: Style, random: Random) -> Iterator[File]:
 
 def says(process: Process, events: Sequence[Event], random: Random) -> list[Printed]:
     """All that the runtime in a rank's process prints, in true time order of its beginnings."""
-    entries = prelude(process, random)
+    entries = prelude(process, events, random)
     told: list[Event] = []
     for event in events:
         entries += _reaction(process, event, told, random)
         told.append(event)
+    if process.style.runtime_debug:
+        entries += open_call(process, events)
     return entries
 
 
@@ -150,6 +152,7 @@ def _fields(process: Process, event: Event, random: Random) -> dict[str, str]:
     return {
         "nd": str(device),
         "nc": str(core if process.dialect.modern else core % host.cores_per_device),
+        "inner": str(core % host.cores_per_device),
         "rank": str(process.rank),
         "local": str(seat.local_rank),
         "world": str(process.history.job.world),
@@ -172,7 +175,7 @@ def _execution_failed(process: Process, event: ExecutionFailed, told: Sequence[E
     entries = printed(process, event.time, said(process, stated, tuple(words), random, status=str(event.status)))
     failure = f"{SYMBOLS.get(event.status, 'NRT_FAILURE')} in nrt_execute()"
     ticks = count(1)
-    if process.dialect.infodump:
+    if process.dialect.infodump and not any(isinstance(other, DeviceMemoryExhausted) for other in told):
         block = infodump(process, failure, stated.fault if specific else None)
         entries += printed(process, event.time + 0.004 * next(ticks), block)
     last = Word(FAILED_TO_EXECUTE.component, FAILED_TO_EXECUTE.function, FAILED_TO_EXECUTE.text, specific)
