@@ -44,8 +44,13 @@ _LOST = (
 
 
 def says(history: History) -> list[Printed]:
-    """Only the first process that failed is reported; mpirun ends the others without a word."""
-    return [*_first_failure(history), *_others(history)]
+    """Only the first process that failed is reported; mpirun ends the others without a word.
+
+    It runs on the first host, and says nothing once that is gone.
+    """
+    down = [event.time for event in history.events if isinstance(event, HostRebooted) and event.host == 0]
+    said = [*_first_failure(history), *_others(history)]
+    return [entry for entry in said if not down or entry.time < min(down)]
 
 
 def _first_failure(history: History) -> Iterator[Printed]:
