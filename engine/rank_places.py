@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from neuron_doctor.engine.facts import NOWHERE, Fact, Place
 from neuron_doctor.engine.interfaces import interfaces_of_ranks
-from neuron_doctor.engine.parallel_groups import parallel_groups, pipeline_stages
+from neuron_doctor.engine.parallel_groups import ParallelGroup, parallel_groups, pipeline_stages
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.topology import Topology
 
@@ -37,25 +37,32 @@ def spots_of_ranks(facts: Iterable[Fact], topology: Topology) -> list[Spots]:
         for fact in facts
         if fact.kind == "identity" and fact.data.get("instance_type") and fact.place.host
     )
-    by_group: dict[int, list[Spot]] = defaultdict(list)
-    for group in groups:
-        spot = Spot("group", group.title, f"are in the {group.title}", Place(group=group.title))
-        for rank in group.ranks:
-            by_group[rank].append(spot)
+    by_host = {
+        host: (Spot("host", host, f"run on host {host}", Place(host=host)),)
+        for host in set(topology.host_of_rank.values())
+    }
+    by_stage = {stage: (_stage(stage),) for stage in set(stages.values())}
+    by_type = {name: (Spot("instance-type", name, f"run on instances of type {name}"),) for name in types.values()}
     hosts = topology.host_of_rank
     return [
         _devices(facts, topology),
         _interfaces(facts, topology),
-        {rank: (_stage(stage),) for rank, stage in stages.items()},
-        by_group,
-        {rank: (Spot("host", host, f"run on host {host}", Place(host=host)),) for rank, host in hosts.items()},
+        {rank: by_stage[stage] for rank, stage in stages.items()},
+        _groups(groups),
+        {rank: by_host[host] for rank, host in hosts.items()},
         *_builds(facts, hosts),
-        {
-            rank: (Spot("instance-type", types[host], f"run on instances of type {types[host]}"),)
-            for rank, host in hosts.items()
-            if host in types
-        },
+        {rank: by_type[types[host]] for rank, host in hosts.items() if host in types},
     ]
+
+
+def _groups(groups: Iterable[ParallelGroup]) -> Spots:
+    found: dict[int, list[Spot]] = defaultdict(list)
+    for group in groups:
+        title = group.title
+        spot = Spot("group", title, f"are in the {title}", Place(group=title))
+        for rank in group.ranks:
+            found[rank].append(spot)
+    return found
 
 
 def _stage(stage: int) -> Spot:
@@ -112,8 +119,7 @@ def _builds(facts: Iterable[Fact], hosts: Mapping[int, str]) -> Iterator[Spots]:
         by_host = unique(of_host[component])
         versions = {rank: by_host[host] for rank, host in hosts.items() if host in by_host}
         versions |= unique(of_rank[component])
-        if len(set(versions.values())) > 1:
-            yield {
-                rank: (Spot("build", f"{component} {version}", f"run {component} {version}"),)
-                for rank, version in versions.items()
-            }
+        names = {version: f"{component} {version}" for version in set(versions.values())}
+        spots = {version: (Spot("build", name, f"run {name}"),) for version, name in names.items()}
+        if len(spots) > 1:
+            yield {rank: spots[version] for rank, version in versions.items()}

@@ -70,3 +70,24 @@ def test_other_files_of_settings_are_not_claimed(text: str) -> None:
 def test_a_value_of_several_lines_does_not_hide_the_rest() -> None:
     text = ENV.replace("PATH=", "BASH_FUNC_ml%%=() {  eval $x\n}\nPATH=")
     assert values(text)["PATH"] == values(ENV)["PATH"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "ranks"),
+    [
+        ("SLURM_PROCID=9 SLURM_LOCALID=1 SLURM_NTASKS=16", (9, 1)),
+        ("SLURM_PROCID=8 SLURM_LOCALID=0 SLURM_NTASKS=16 WORLD_SIZE=16", (8, 0)),
+        ("SLURM_PROCID=1 SLURM_LOCALID=0 SLURM_NTASKS=2", (None, None)),
+        ("SLURM_PROCID=1 SLURM_LOCALID=1 SLURM_NTASKS=2 WORLD_SIZE=64", (None, None)),
+        ("SLURM_PROCID=1 SLURM_LOCALID=0 SLURM_NTASKS=2 WORLD_SIZE=64 RANK=33 LOCAL_RANK=1", (33, 1)),
+        ("OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_SIZE=8", (5, 1)),
+        ("OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_SIZE=2", (None, None)),
+        ("NEURON_PJRT_PROCESS_INDEX=3 NEURON_PJRT_PROCESSES_NUM_DEVICES=1,1,1,1", (3, None)),
+        ("NEURON_PJRT_PROCESS_INDEX=3 NEURON_PJRT_PROCESSES_NUM_DEVICES=64,64,64,64", (None, None)),
+    ],
+)
+def test_tasks_of_a_launcher_are_ranks_only_where_they_are_workers(
+    settings: str, ranks: tuple[int | None, int | None]
+) -> None:
+    fact = next(iter(facts_of("\n".join(["PATH=/bin", "HOME=/root", "HOSTNAME=a", *settings.split()]) + "\n")))
+    assert (fact.place.rank, fact.place.local_rank) == ranks
