@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from neuron_doctor.engine.argument_vote import first_disagreement
+from neuron_doctor.engine.inversions import inversions
 from neuron_doctor.engine.process_groups import Member, ProcessGroup
 from neuron_doctor.engine.recorder import RECEIVE, SEND, GroupRecord, Operation, RankRecord
 
@@ -15,6 +16,8 @@ from neuron_doctor.engine.recorder import RECEIVE, SEND, GroupRecord, Operation,
 _PLACES = 64
 #: Where no completion is known, a difference in arguments counts among this many collectives that all have issued.
 _LOOK_BACK = 16
+#: How often what is open is followed to what else must be: through so many groups in turn.
+_ROUNDS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +91,23 @@ _TransferKey = tuple[int, int, int, int]
 
 def waits(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], *, transfers: bool = True) -> Waits:
     """Find where every rank waits, and for whom; without point-to-point operations if `transfers` is false."""
-    collectives = [_at(group) for group in groups]
-    exchanged = _transfer_gatherings(groups) if transfers else {}
-    gatherings = [gathering for found in collectives for gathering in found.values()]
-    gatherings += [gathering for gathering, _ in exchanged.values()]
+    collectives: list[dict[int, Gathering]] = []
+    exchanged: dict[_TransferKey, tuple[Gathering, list[_Wanted]]] = {}
+    gatherings: list[Gathering] = []
     first: dict[int, int] = {}
+    inverted = inversions(groups)
+    # Where no completion is known, what a rank issued behind an open operation is open too, and so it goes on.
+    for _ in range(_ROUNDS):
+        collectives = [_at(group, first, inverted.get(group.key)) for group in groups]
+        exchanged = _transfer_gatherings(groups, first) if transfers else {}
+        gatherings = [gathering for found in collectives for gathering in found.values()]
+        gatherings += [gathering for gathering, _ in exchanged.values()]
+        before, first = first, _first_fronts(gatherings)
+        if first == before or all(group.completions for group in groups):
+            break
     placed: dict[int, list[tuple[int, int, Gathering]]] = defaultdict(list)
     for number, gathering in enumerate(gatherings):
         for front in gathering.fronts:
-            first[front.rank] = min(front.record, first.get(front.rank, front.record))
             placed[front.rank].append((front.record, number, gathering))
     for group, found in zip(groups, collectives, strict=True):
         for ordinal, gathering in found.items():
@@ -107,10 +118,21 @@ def waits(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], *, transf
     return Waits(gatherings, by_rank, first)
 
 
-def _at(group: ProcessGroup) -> dict[int, Gathering]:
-    """The collectives of a group in which its members wait, by ordinal."""
+def _first_fronts(gatherings: list[Gathering]) -> dict[int, int]:
+    first: dict[int, int] = {}
+    for gathering in gatherings:
+        for front in gathering.fronts:
+            first[front.rank] = min(front.record, first.get(front.rank, front.record))
+    return first
+
+
+def _at(group: ProcessGroup, first: Mapping[int, int], inverted: int | None) -> dict[int, Gathering]:
+    """The collectives of a group in which its members wait, by ordinal; `first`: where they are known to wait;
+    `inverted`: one that they issued in different orders."""
     fronts: dict[int, list[Front]] = defaultdict(list)
-    closed = None if group.completions else _last_surely_closed(group)
+    closed = None if group.completions else _last_surely_closed(group, first)
+    if closed is not None and inverted is not None:
+        closed = min(closed, inverted - 1)
     for member in group.members.values():
         ordinal = _first_open(member) if closed is None else _first_after(member, closed)
         if ordinal is not None:
@@ -125,14 +147,24 @@ def _first_open(member: Member) -> int | None:
     return member.done + 1 if member.done < member.issued else None
 
 
-def _last_surely_closed(group: ProcessGroup) -> int:
-    """Where no completion is known: the last collective that all members issued, and none with other arguments.
+def _last_surely_closed(group: ProcessGroup, first: Mapping[int, int]) -> int:
+    """Where no completion is known: the last collective that all members issued, none with other arguments, and none
+    behind an operation in which it waits.
 
     Such a recorder says `retired` of what completed and of what failed, so this is all that it tells.
     """
-    joined = min((member.issued for member in group.members.values()), default=-1)
+    joined = min((_reached(member, first.get(member.rank)) for member in group.members.values()), default=-1)
     differing = first_disagreement(group, range(joined - _LOOK_BACK, joined + 1))
     return joined if differing is None else differing[0] - 1
+
+
+def _reached(member: Member, first: int | None) -> int:
+    """The last collective that the member issued before the operation in which it waits."""
+    window = member.window
+    if first is None or not window or window[-1].record < first:
+        return member.issued
+    behind = sum(1 for operation in window if operation.record >= first)
+    return member.base + window[-1].number - behind
 
 
 def _first_after(member: Member, closed: int) -> int | None:
@@ -193,25 +225,30 @@ class _Exchange:
         return total - len(self.like(rank, kind, operation))
 
 
-def _exchange(group: ProcessGroup) -> _Exchange:
+def _exchange(group: ProcessGroup, first: Mapping[int, int]) -> _Exchange:
     records = [(rank, member.record) for rank, member in group.members.items() if member.record]
     issued = {(rank, *pair[:3]): pair.times for rank, record in records for pair in record.pairs}
     if group.completions:
         return _Exchange(group, {rank: list(record.pending_transfers) for rank, record in records}, issued)
-    return _Exchange(group, {rank: _unmatched(group, rank, record, issued) for rank, record in records}, issued)
+    return _Exchange(group, {rank: _unmatched(group, rank, record, issued, first) for rank, record in records}, issued)
 
 
 def _unmatched(
-    group: ProcessGroup, rank: int, record: GroupRecord, issued: Mapping[tuple[int, str, int, int], int]
+    group: ProcessGroup,
+    rank: int,
+    record: GroupRecord,
+    issued: Mapping[tuple[int, str, int, int], int],
+    first: Mapping[int, int],
 ) -> list[Operation]:
-    """Where no completion is known: the operations that the other end has not issued its half of, if both ends are
-    recorded from the beginning."""
+    """Where no completion is known: the operations that the other end has not issued its half of, or only behind an
+    operation in which it waits; if both ends are recorded from the beginning."""
     excess: dict[tuple[str, int, int], int] = {}
     for kind, source, target, count in record.pairs:
         peer = group.global_rank(target if kind == SEND else source)
         other = group.members.get(-1 if peer is None else peer)
         if other and other.dump.whole and group.members[rank].dump.whole:
-            half = issued.get((other.rank, RECEIVE if kind == SEND else SEND, source, target), 0)
+            opposite = (RECEIVE if kind == SEND else SEND, source, target)
+            half = issued.get((other.rank, *opposite), 0) - _behind(other, opposite, first.get(other.rank))
             excess[kind, source, target] = max(0, count - half)
     found = []
     for operation in reversed(record.transfers):
@@ -222,10 +259,20 @@ def _unmatched(
     return found[::-1]
 
 
-def _transfer_gatherings(groups: list[ProcessGroup]) -> dict[_TransferKey, tuple[Gathering, list[_Wanted]]]:
+def _behind(member: Member, like: tuple[str, int, int], first: int | None) -> int:
+    """How many transfers of this sort a rank issued behind the operation in which it waits."""
+    if first is None or member.record is None:
+        return 0
+    moved = member.record.transfers + member.record.pending_transfers
+    return sum(1 for one in moved if (one.kind, one.source, one.target) == like and max(one.record, one.batch) > first)
+
+
+def _transfer_gatherings(
+    groups: list[ProcessGroup], first: Mapping[int, int]
+) -> dict[_TransferKey, tuple[Gathering, list[_Wanted]]]:
     found: dict[_TransferKey, tuple[Gathering, list[_Wanted]]] = {}
     for number, group in enumerate(groups):
-        exchange = _exchange(group)
+        exchange = _exchange(group, first)
         for rank in group.members:
             for operation, nth in _transfer_fronts(exchange.open.get(rank, [])):
                 _add_transfer(found, number, exchange, rank, operation, nth)

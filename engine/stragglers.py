@@ -36,12 +36,27 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
     """
     last: dict[int, Straggler] = {}
     waits: set[int] = set()
-    for group in groups:
+    for group in _of_one_stage(groups):
         for found in _last_in(group):
             held = last.get(found.rank)
             last[found.rank] = found if held is None or found.wait_us > held.wait_us else held
             waits.update(rank for rank in group.members if rank != found.rank)
     return [last[rank] for rank in sorted(last) if rank not in waits]
+
+
+def _of_one_stage(groups: list[ProcessGroup]) -> list[ProcessGroup]:
+    """The groups whose members all do the same work: the stages of a pipeline come to a common collective in turn."""
+    pipelines = [
+        set(group.ranks)
+        for group in groups
+        if any(member.record and member.record.point_to_point for member in group.members.values())
+    ]
+    stage_of = {rank: pipeline for pipeline in pipelines for rank in pipeline}
+
+    def is_one(members: set[int]) -> bool:
+        return all(len(stage_of.get(rank, set()) & members) <= 1 for rank in members)
+
+    return [group for group in groups if is_one(set(group.ranks))]
 
 
 def _last_in(group: ProcessGroup) -> Iterator[Straggler]:

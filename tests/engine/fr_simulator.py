@@ -46,12 +46,14 @@ Program = list[Op]
 
 @dataclass
 class Mesh:
-    """tp x dp x pp ranks; every rank is in one group of each kind and in the world."""
+    """tp x dp x pp ranks; every rank is in one group of each kind and in the world. With `experts` neighbouring pairs of
+    data-parallel ranks share expert-parallel groups."""
 
     tp: int
     dp: int
     pp: int = 1
     rename: Callable[[str], str] = str
+    experts: bool = False
     groups: dict[str, dict[int, Pg]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -61,6 +63,8 @@ class Mesh:
             "DATA": [self._where(tp=t, pp=p) for p in range(self.pp) for t in range(self.tp)],
             "PIPELINE": [self._where(tp=t, dp=d) for d in range(self.dp) for t in range(self.tp)],
         }
+        if self.experts and self.dp % 2 == 0:
+            sets["EXPERT"] = [ranks[at : at + 2] for ranks in sets["DATA"] for at in range(0, self.dp, 2)]
         number = 0
         for desc, found in sets.items():
             self.groups[desc] = {}
@@ -85,8 +89,13 @@ class Mesh:
     def groups_of(self, rank: int) -> list[Pg]:
         return [found[rank] for found in self.groups.values()]
 
-    def program(self, rank: int, steps: int = 6, layers: int = 3, *, batches: bool = False) -> Program:
-        """Forward and backward through the pipeline, then the gradients, then the norm over the world."""
+    def program(
+        self, rank: int, steps: int = 6, layers: int = 3, *, batches: bool = False, interleaved: bool = False
+    ) -> Program:
+        """Forward and backward through the pipeline, then the gradients, then the norm over the world.
+
+        `interleaved`: two micro-batches, one forward and one backward in turn, as 1F1B has it.
+        """
         pipeline = self.groups["PIPELINE"][rank]
         stage = pipeline.ranks.index(rank)
         before = pipeline.ranks[stage - 1] if stage else None
@@ -97,14 +106,21 @@ class Mesh:
             real = tuple((kind, peer) for kind, peer in peers if peer is not None)
             return [Op(pipeline, "", 4096, peers=real, batch=batches)] if real else []
 
-        step: Program = []
-        step += move(("recv", before))
+        inner: Program = []
         for layer in range(layers):
             if self.tp > 1:
-                step += [Op(tensor, "_all_gather_base", 2048 + layer), Op(tensor, "_reduce_scatter_base", 2048 + layer)]
-        step += move(("send", after)) + move(("recv", after))
-        step += [Op(tensor, "all_reduce", 64)] if self.tp > 1 else []
-        step += move(("send", before))
+                inner += [Op(tensor, "_all_gather_base", 2048 + layer), Op(tensor, "_reduce_scatter_base", 2048 + layer)]
+            if "EXPERT" in self.groups:
+                inner += [Op(self.groups["EXPERT"][rank], "all_to_all", 512)] * 2
+        backward = [Op(tensor, "all_reduce", 64)] if self.tp > 1 else []
+        if interleaved and batches:  # the last stage turns around at once; the others hold two forwards before it
+            forward = move(("recv", before)) + inner
+            step = forward + move(("send", after), ("recv", after)) + backward + move(("send", before))
+            step = step * 2
+        else:
+            forward = move(("recv", before)) + inner + move(("send", after))
+            step = forward * (2 if interleaved else 1)
+            step += (move(("recv", after)) + backward + move(("send", before))) * (2 if interleaved else 1)
         step += [Op(data, "all_reduce", 100_000, "Float")] if self.dp > 1 else []
         return [*step, Op(world, "all_reduce", 1, "Float")] * steps
 
@@ -145,6 +161,8 @@ class Faults:
     device: dict[int, int] = field(default_factory=dict)
     unseen: dict[int, int] = field(default_factory=dict)
     stall: set[int] = field(default_factory=set)
+    dead_group: tuple[str, int] = ("", 0)  # its collectives complete no more from this one on
+    until: int = 1 << 60  # after so many events the dumps are taken
 
 
 class Job:
@@ -157,8 +175,15 @@ class Job:
         self.clock = START_NS
         self.skew = {rank: rank * skew_ns for rank in programs}
         self.counters: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-        while sum(self._issue(rank) for rank in programs) or sum(self._run(rank) for rank in programs):
+        self.events = 0
+        while sum(self._moves(self._issue, rank) for rank in programs) or sum(
+            self._moves(self._run, rank) for rank in programs
+        ):
             pass
+
+    def _moves(self, act: Callable[[int], bool], rank: int) -> bool:
+        self.events += 1
+        return self.events < self.faults.until and act(rank)
 
     def _issue(self, rank: int) -> bool:
         mine = self.issued[rank]
@@ -210,6 +235,8 @@ class Job:
         for one in members.values():
             if one is None or one.op.group != mine.op.group or one.position != mine.position:
                 return False
+        if mine.op.group.name == self.faults.dead_group[0] and mine.position >= self.faults.dead_group[1] > 0:
+            return False
         ops = {(m.op.name, m.op.size, m.op.dtype) for m in members.values() if m}
         if len(ops) > 1:
             return False
