@@ -3,43 +3,65 @@ boot, through the runs of other people; what it says of last week is a risk for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from neuron_doctor.engine.facts import Clock, Fact, Source
+from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.match import Match
-from neuron_doctor.engine.moments import Moment, difference_ns, moment_of
+from neuron_doctor.engine.moments import Moment, Track
+from neuron_doctor.engine.timeline import Timeline
 
 _HOUR = 3600 * 1_000_000_000
-#: How much older a record must be. Wall clocks of one host may be in two time zones; the boot clock is one.
-_MARGIN = {Clock.BOOT: _HOUR}
+#: How much older a record must be; much more where two wall clocks of one host may be in two time zones.
+_MARGIN = _HOUR
 _MARGIN_OF_WALL_CLOCKS = 26 * _HOUR
+_EVER = 1 << 80
 
 
 @dataclass(frozen=True, slots=True)
 class Beforehand:
-    """The kernel logs, and when on each host's clocks the run began: with the first record of its logs, and with the
-    first time that a process of it opened a device."""
+    """The kernel logs, and when on each clock the run began: with the first record of its logs, and with the first time
+    that a process of it opened a device."""
 
     kernel: frozenset[str]
     starts: tuple[Moment, ...]
+    clocks: Timeline
 
     def holds(self, match: Match) -> bool:
-        """Whether all of the match is in kernel logs, and older than the run on a clock that both have."""
-        return bool(match.facts) and all(fact.source in self.kernel and self._older(fact) for fact in match.facts)
+        """Whether all of the match is in kernel logs, and surely older than the run."""
+        return self._is_of_kernel(match) and all(self._older(fact) is True for fact in match.facts)
 
-    def _older(self, fact: Fact) -> bool:
-        moment = moment_of(fact)
-        if moment is None:
+    def may_hold(self, match: Match, devices: Collection[tuple[str | None, int]]) -> bool:
+        """Whether all of the match is in kernel logs, nothing tells that any of it is of the run, and it is about none of
+        these devices of hosts."""
+        if not self._is_of_kernel(match) or {(host, match.place.device) for host in match.hosts} & set(devices):
             return False
-        gaps = [gap for start in self.starts if (gap := difference_ns(moment, start)) is not None]
-        return bool(gaps) and min(gaps) > _MARGIN.get(moment.instant.clock, _MARGIN_OF_WALL_CLOCKS)
+        return all(self._older(fact) is None for fact in match.facts)
+
+    def _is_of_kernel(self, match: Match) -> bool:
+        return bool(match.facts) and all(fact.source in self.kernel for fact in match.facts)
+
+    def _older(self, fact: Fact) -> bool | None:
+        """Whether it is older than all beginnings on its host, and on other hosts as far as their clocks tell."""
+        moment = self.clocks.moment(fact)
+        told = [self._before(moment, start) for start in self.starts] if moment else []
+        if False in told:
+            return False
+        unsure = any(
+            older is None and moment and start.host == moment.host and self.clocks.difference(moment, start)
+            for older, start in zip(told, self.starts, strict=False)
+        )
+        return True if True in told and not unsure else None
+
+    def _before(self, moment: Moment, start: Moment) -> bool | None:
+        gap = self.clocks.difference(moment, start)
+        margin = _MARGIN if self.clocks.one_zone(moment, start) else _MARGIN_OF_WALL_CLOCKS
+        return gap.within(margin + 1, _EVER) if gap else None
 
 
-def beforehand(facts: Iterable[Fact], sources: Sequence[Source]) -> Beforehand:
+def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timeline) -> Beforehand:
     """What these facts and sources tell of the beginning of the run."""
     facts = tuple(facts)
-    kernel = frozenset(source.id for source in sources if source.kind == "kernel")
     logs = {source.id for source in sources if source.kind == "log"}
     processes = {
         (fact.place.host, fact.place.pid) for fact in facts if fact.source in logs and fact.place.pid is not None
@@ -47,17 +69,16 @@ def beforehand(facts: Iterable[Fact], sources: Sequence[Source]) -> Beforehand:
     opened = [
         moment
         for fact in facts
-        if fact.kind == "attach" and (fact.place.host, fact.place.pid) in processes and (moment := moment_of(fact))
+        if fact.kind == "attach" and (fact.place.host, fact.place.pid) in processes and (moment := clocks.moment(fact))
     ]
-    begun = [Moment(s.first, s.place.host) for s in sources if s.id in logs and s.first]
-    return Beforehand(kernel, _earliest([*opened, *begun]))
+    begun = [moment for s in sources if s.id in logs and (moment := clocks.clocks.beginning(s))]
+    return Beforehand(clocks.clocks.kernel, _earliest([*opened, *begun]), clocks)
 
 
 def _earliest(moments: Iterable[Moment]) -> tuple[Moment, ...]:
     """The first moment on each clock of each host."""
-    first: dict[tuple[str | None, Clock], Moment] = {}
+    first: dict[Track, Moment] = {}
     for moment in moments:
-        key = (moment.host, moment.instant.clock)
-        if key not in first or moment.instant.ns < first[key].instant.ns:
-            first[key] = moment
+        if moment.track not in first or moment.instant.ns < first[moment.track].instant.ns:
+            first[moment.track] = moment
     return tuple(first.values())

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.expressions import holds
-from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.facts import Fact, Source, ranks_of
 from neuron_doctor.engine.match import Match
-from neuron_doctor.engine.moments import Moment, difference_ns, moment_of
+from neuron_doctor.engine.moments import Moment
 from neuron_doctor.engine.relate import Link, relate
 from neuron_doctor.engine.relations import RELATIONS
+from neuron_doctor.engine.timeline import Timeline, timeline
 from neuron_doctor.engine.verdict import EdgeType, Role
 from neuron_doctor.engine.waitfor import components
 
@@ -24,12 +25,15 @@ _FIXED = {"benign": Role.BENIGN, "context": Role.CONTEXT, "teardown": Role.TEARD
 
 @dataclass(slots=True)
 class Graph:
-    """The matches with their roles, the links that stay, and the matches that nothing explains."""
+    """The matches with their roles, the links that stay, the matches that nothing explains, the roots of which nothing
+    tells that they are of this run, and the clocks that all was told by."""
 
     matches: list[Match]
     roles: list[Role]
     links: list[Link]
     unexplained: list[int] = field(default_factory=list)
+    doubtful: list[int] = field(default_factory=list)
+    clocks: Timeline = field(default_factory=Timeline)
 
     def roots_of(self) -> dict[int, frozenset[int]]:
         """For every match, the roots at the ends of its chains of causes."""
@@ -45,23 +49,26 @@ class Graph:
 def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[Source]) -> Graph:
     """Roles and links for all matches."""
     kept = _not_superseded(list(matches))
-    progress = _progress(facts)
-    earlier = beforehand(facts, sources)
+    clocks = timeline(facts, sources)
+    progress = _progress(facts, clocks)
+    earlier = beforehand(facts, sources, clocks)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
     by_name: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         by_name[fact.name].append(fact)
 
     def role(match: Match) -> Role:
-        past = _survived(match, progress, single) or _ended(match, by_name)
+        past = _survived(match, progress, single) or _ended(match, by_name, clocks)
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if earlier.holds(match) else Role.CASCADE)
 
     roles = [role(match) for match in kept]
     active = [number for number, match in enumerate(kept) if _takes_part(match, roles[number])]
-    links = [_renumbered(link, active) for link in relate([kept[number] for number in active])]
-    graph = Graph(kept, roles, links)
+    links = [_renumbered(link, active) for link in relate([kept[number] for number in active], clocks)]
+    graph = Graph(kept, roles, links, clocks=clocks)
     _excuse_what_is_benign(graph)
     _choose_roots(graph)
+    roots = [number for number, role in enumerate(graph.roles) if role is Role.ROOT]
+    graph.doubtful = [number for number in roots if earlier.may_hold(kept[number], _devices(graph, roots, facts))]
     return graph
 
 
@@ -143,19 +150,20 @@ class _Progress:
     by_source: Mapping[str, list[Fact]]
     by_rank: Mapping[int, list[Moment]]
     last_attempt: int
+    clocks: Timeline
 
 
-def _progress(facts: Iterable[Fact]) -> _Progress:
+def _progress(facts: Iterable[Fact], clocks: Timeline) -> _Progress:
     by_source: dict[str, list[Fact]] = defaultdict(list)
     by_rank: dict[int, list[Moment]] = defaultdict(list)
     for fact in facts:
         if fact.kind == "progress":
             by_source[fact.source].append(fact)
-            moment = moment_of(fact)
+            moment = clocks.moment(fact)
             if moment and fact.place.rank is not None:
                 by_rank[fact.place.rank].append(moment)
     attempts = [f.place.attempt for found in by_source.values() for f in found if f.place.attempt is not None]
-    return _Progress(by_source, by_rank, max(attempts, default=-1))
+    return _Progress(by_source, by_rank, max(attempts, default=-1), clocks)
 
 
 def _survived(match: Match, progress: _Progress, single: set[str]) -> Role | None:
@@ -168,46 +176,58 @@ def _survived(match: Match, progress: _Progress, single: set[str]) -> Role | Non
 def _overcome(fact: Fact, progress: _Progress, single: set[str]) -> bool:
     if fact.place.attempt is not None and fact.place.attempt < progress.last_attempt:
         return True  # the workers were started anew and got on
-    moment = moment_of(fact)
+    clocks = progress.clocks
+    moment = clocks.moment(fact)
     for later in progress.by_source.get(fact.source, ()):
         if later.span.offset <= fact.span.offset or _differ(later.place.rank, fact.place.rank):
             continue
-        then = moment_of(later)
-        gap = difference_ns(moment, then) if moment and then else None
+        then = clocks.moment(later)
+        gap = clocks.difference(moment, then) if moment and then else None
         same_process = fact.source in single or (later.place.pid is not None and later.place.pid == fact.place.pid)
-        if gap is None and same_process:
-            return True
-        if gap is not None and gap >= (0 if same_process else SURVIVED_NS):
+        if same_process and (gap is None or gap.high >= 0):
+            return True  # it stands later in the file, and the clock does not deny it
+        if gap is not None and gap.low >= SURVIVED_NS:
             return True
     if moment is None or fact.place.rank is None:
         return False
-    return any(
-        (gap := difference_ns(moment, then)) is not None and gap >= SURVIVED_NS
-        for then in progress.by_rank.get(fact.place.rank, ())
-    )
+    gaps = (clocks.difference(moment, then) for then in progress.by_rank.get(fact.place.rank, ()))
+    return any(gap is not None and gap.low >= SURVIVED_NS for gap in gaps)
 
 
-def _ended(match: Match, by_name: Mapping[str, Sequence[Fact]]) -> Role | None:
-    """SURVIVED where the records that end a finding of this rule followed all of its own, on one clock of its host: a
-    driver was loaded anew after an error, say, and a later process opened the device."""
-    latest = [moment for fact in match.facts if (moment := moment_of(fact))]
+def _ended(match: Match, by_name: Mapping[str, Sequence[Fact]], clocks: Timeline) -> Role | None:
+    """SURVIVED where the records that end a finding of this rule followed all of its own, for sure: a driver was loaded
+    anew after an error, say, and a later process opened the device."""
+    latest = [moment for fact in match.facts if (moment := clocks.moment(fact))]
     if not match.rule.ends or len(latest) < len(match.facts):
         return None
     for query in match.rule.ends:
         after = [
-            m
+            (lag, m.instant, m)
             for fact in by_name[query.name]
-            if holds(query.where, fact) and (m := moment_of(fact)) and _follows(m, latest)
+            if holds(query.where, fact) and (m := clocks.moment(fact)) and (lag := _lag(m, latest, clocks)) is not None
         ]
         if not after:
             return None
-        latest = [min(after, key=lambda m: m.instant.ns)]
+        latest = [min(after)[-1]]
     return Role.SURVIVED
 
 
-def _follows(moment: Moment, others: Iterable[Moment]) -> bool:
-    return all((gap := difference_ns(other, moment)) is not None and gap > 0 for other in others)
+def _lag(moment: Moment, others: Iterable[Moment], clocks: Timeline) -> int | None:
+    """How long after the last of the others it was, at most; None unless it surely followed all of them."""
+    gaps = [clocks.difference(other, moment) for other in others]
+    sure = [gap.high for gap in gaps if gap is not None and gap.low > 0]
+    return min(sure) if sure and len(sure) == len(gaps) else None
 
 
 def _differ(a: int | None, b: int | None) -> bool:
     return a is not None and b is not None and a != b
+
+
+def _devices(graph: Graph, roots: Iterable[int], facts: Iterable[Fact]) -> set[tuple[str | None, int]]:
+    """The devices that the ranks of these findings name anywhere, with their hosts."""
+    failing = {rank for number in roots for rank in ranks_of(graph.matches[number].place)}
+    return {
+        (fact.place.host, fact.place.device)
+        for fact in facts
+        if fact.place.rank in failing and fact.place.device is not None
+    }

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from neuron_doctor.engine.collectives import match_collectives
+from neuron_doctor.engine.clock_table import clock_table
 from neuron_doctor.engine.counterfactual import counterfactuals
 from neuron_doctor.engine.decide import Graph, decide
 from neuron_doctor.engine.deduplicate import deduplicated
@@ -85,7 +86,11 @@ def _assembled(
     explains: dict[str, set[str]] = defaultdict(set)
     for edge in edges:
         explains[edge.target].add(edge.source)
-    findings = sorted((replace(f, explains=tuple(sorted(explains[f.id]))) for f in findings), key=_order)
+    doubtful = {ids[number] for number in graph.doubtful}
+    findings = sorted(
+        (replace(f, explains=tuple(sorted(explains[f.id]))) for f in findings),
+        key=lambda f: (list(Role).index(f.role), f.id in doubtful, *_order(f)),
+    )
     roots = tuple(f.id for f in findings if f.role is Role.ROOT)
     unexplained = {ids[number] for number in graph.unexplained}
     return Diagnosis(
@@ -98,6 +103,7 @@ def _assembled(
         unexplained=tuple(sorted(unexplained)),
         rulebook_sha256=rulebook.sha256,
         rulebook_rules=len(rulebook.rules),
+        clocks=clock_table(graph.clocks),
     )
 
 
@@ -116,9 +122,8 @@ def _not_collected(diagnosis: Diagnosis, topology: Topology) -> tuple[str, ...]:
 
 
 def _order(finding: Finding) -> tuple[object, ...]:
-    """By role, then the surest, the gravest, the one that explains most, then by id."""
+    """The surest, the gravest, the one that explains most, then by id."""
     return (
-        list(Role).index(finding.role),
         -finding.confidence,
         -finding.severity.rank,
         -len(finding.explains),

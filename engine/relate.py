@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.match import Match
-from neuron_doctor.engine.moments import Moment, difference_ns, moment_of
+from neuron_doctor.engine.moments import Moment, Track
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.rulebook import Explains
+from neuron_doctor.engine.timeline import Timeline
 from neuron_doctor.engine.verdict import EdgeType
 from neuron_doctor.engine.waitfor import components
 
 #: Relations for which any cause of the job will do: one is chosen for each effect, not all.
 _WIDE = frozenset({"job"})
+#: Matches with more pairs of clocks than this are not compared across clocks.
+_MOST_PAIRS = 4096
 #: Whose faults are seen from afar: the waiting of others tells of them.
 _ELSEWHERE = frozenset({"peer", "network", "none"})
 
@@ -31,7 +35,7 @@ class Link:
     sure: bool
 
 
-def relate(matches: Sequence[Match]) -> list[Link]:
+def relate(matches: Sequence[Match], clocks: Timeline) -> list[Link]:
     """The links between matches. Links that rest on an unknown place are kept only where nothing sure explains the
     effect and only one cause is possible."""
     effects: dict[str, list[int]] = defaultdict(list)
@@ -41,12 +45,13 @@ def relate(matches: Sequence[Match]) -> list[Link]:
     for number, match in enumerate(matches):
         if match.rule.explains:
             by_rule[match.rule.id].append(number)
-    links = [link for causes in by_rule.values() for link in _links_of_rule(matches, effects, causes)]
+    times = _Times(clocks, [_firsts(match.facts, clocks) for match in matches])
+    links = [link for causes in by_rule.values() for link in _links_of_rule(matches, times, effects, causes)]
     return _acyclic(_decided(links), matches)
 
 
 def _links_of_rule(
-    matches: Sequence[Match], effects: Mapping[str, Sequence[int]], causes: Sequence[int]
+    matches: Sequence[Match], times: _Times, effects: Mapping[str, Sequence[int]], causes: Sequence[int]
 ) -> Iterator[Link]:
     """The links from every effect that one rule explains to the matches of that rule."""
     index = _ByHost(matches, causes)
@@ -55,7 +60,7 @@ def _links_of_rule(
         for effect in sorted(number for cause in explains.causes for number in effects.get(cause, ())):
             candidates = index.near(effect) if not wide else index.nearest_first(effect)
             for cause in candidates:
-                link = _link(matches, effect, cause, explains)
+                link = _link(matches, times, effect, cause, explains)
                 if link:
                     yield link
                     if wide and link.sure:
@@ -86,11 +91,11 @@ class _ByHost:
         return [*near, *(cause for cause in self._all if cause not in set(near))]
 
 
-def _link(matches: Sequence[Match], effect: int, cause: int, explains: Explains) -> Link | None:
+def _link(matches: Sequence[Match], times: _Times, effect: int, cause: int, explains: Explains) -> Link | None:
     if effect == cause:
         return None
     related = RELATIONS[explains.relation](matches[effect], matches[cause])
-    timely = _in_time(matches[effect], matches[cause], explains)
+    timely = times.in_time(effect, cause, explains)
     unproven = related is None and timely is None
     if related is False or timely is False or (unproven and _speaks_for_itself(matches[effect], matches[cause])):
         return None
@@ -106,26 +111,32 @@ def _speaks_for_itself(effect: Match, cause: Match) -> bool:
     return not {fact.source for fact in effect.facts} & {fact.source for fact in cause.facts}
 
 
-def _in_time(effect: Match, cause: Match, explains: Explains) -> bool | None:
-    """Whether the cause began within the lag that its rule allows before the effect; None where clocks do not say."""
-    gaps = [
-        gap for a in _firsts(cause.facts) for b in _firsts(effect.facts) if (gap := difference_ns(a, b)) is not None
-    ]
-    if not gaps:
-        return None
-    return any(-explains.lead_ns <= gap <= explains.within_ns for gap in gaps)
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """When each match began, by number: its first moment on each clock."""
+
+    clocks: Timeline
+    firsts: Sequence[Mapping[Track, Moment]]
+
+    def in_time(self, effect: int, cause: int, explains: Explains) -> bool | None:
+        """Whether the cause began within the lag that its rule allows before the effect; None where clocks do not say.
+        What one clock saw of both counts; several clocks only where none saw both."""
+        before, after = self.firsts[cause], self.firsts[effect]
+        pairs = [(before[track], after[track]) for track in before.keys() & after.keys()]
+        if not pairs and len(before) * len(after) <= _MOST_PAIRS:
+            pairs = list(product(before.values(), after.values()))
+        gaps = [gap for a, b in pairs if (gap := self.clocks.difference(a, b))]
+        timely = {gap.within(-explains.lead_ns, explains.within_ns) for gap in gaps} - {None}
+        return True in timely if timely else None
 
 
-def _firsts(facts: Iterable[Fact]) -> list[Moment]:
-    """The first moment on each host's clock."""
-    firsts: dict[tuple[object, object], Moment] = {}
+def _firsts(facts: Iterable[Fact], clocks: Timeline) -> dict[Track, Moment]:
+    firsts: dict[Track, Moment] = {}
     for fact in facts:
-        moment = moment_of(fact)
-        if moment:
-            key = (moment.host, moment.instant.clock)
-            if key not in firsts or moment.instant.ns < firsts[key].instant.ns:
-                firsts[key] = moment
-    return list(firsts.values())
+        moment = clocks.moment(fact)
+        if moment and (moment.track not in firsts or moment.instant.ns < firsts[moment.track].instant.ns):
+            firsts[moment.track] = moment
+    return firsts
 
 
 def _decided(links: Iterable[Link]) -> list[Link]:

@@ -174,6 +174,19 @@ class Counterfactual:
 
 
 @dataclass(frozen=True, slots=True)
+class ClockOffset:
+    """One clock of a host (`kernel-local`: the wall clock as its kernel log shows it) is `offset_s` seconds ahead of
+    `reference`, give or take `error_s`, by these witnesses. All three are None where the witnesses contradict each other."""
+
+    host: str | None
+    clock: str
+    reference: str | None
+    offset_s: float | None
+    error_s: float | None
+    witnesses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """Everything that a report shows; findings stand in their canonical order, roots by `root_causes`."""
 
@@ -188,3 +201,4 @@ class Diagnosis:
     rulebook_rules: int
     missing: tuple[str, ...] = ()
     counterfactuals: tuple[Counterfactual, ...] = ()
+    clocks: tuple[ClockOffset, ...] = ()

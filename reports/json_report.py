@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import cast
 
-from neuron_doctor.engine.verdict import Action, Alternative, Diagnosis, Edge, Finding
+from neuron_doctor.engine.verdict import Action, Alternative, ClockOffset, Diagnosis, Edge, Finding
 from neuron_doctor.reports.objects import (
     MOST,
     Object,
@@ -59,6 +59,7 @@ def report_object(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Ob
             for rule in sorted(diagnosis.not_evaluable, key=lambda r: (r.rule, r.needs))
         ],
         "unexplained": sorted(diagnosis.unexplained),
+        "clocks": [_clock(clock) for clock in diagnosis.clocks],
         "counterfactuals": [
             {
                 "kind": trial.kind,
@@ -115,6 +116,17 @@ def _action(action: Action) -> Object:
         "command": action.command or None,
         "precondition": action.precondition or None,
         "destroys": action.destroys or None,
+    }
+
+
+def _clock(clock: ClockOffset) -> Object:
+    return {
+        "host": clock.host,
+        "clock": clock.clock,
+        "reference": clock.reference,
+        "offset_s": clock.offset_s,
+        "error_s": clock.error_s,
+        "from": clock.witnesses,
     }
 
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from neuron_doctor.engine.facts import Source
-from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, Role
+from neuron_doctor.engine.verdict import ClockOffset, Diagnosis, Edge, Finding, Role
 from neuron_doctor.reports.collecting import collected_words, resting_words
 from neuron_doctor.reports.lines import BLANK, Line, Style, paragraph
 from neuron_doctor.reports.summary import collected, source_ranks
 from neuron_doctor.reports.times import when
 from neuron_doctor.reports.wording import (
     ROLE,
+    clock_words,
     counted,
     host_words,
     middle_shortened,
@@ -35,6 +36,7 @@ def details(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
         *_edges(diagnosis.edges, width, verbose=verbose),
         *_unexplained(diagnosis, width, verbose=verbose),
         *_resting(diagnosis, width),
+        *_clocks(diagnosis.clocks, width, verbose=verbose),
         *(_sources(diagnosis.sources, width, verbose=verbose) if diagnosis.root_causes or verbose else []),
         *_problems_of(diagnosis.sources, width, verbose=verbose),
     ]
@@ -95,6 +97,13 @@ def _resting(diagnosis: Diagnosis, width: int) -> list[Line]:
     told = resting_words(diagnosis.counterfactuals)
     lines = _heading("What the verdict rests on", width) if told else []
     return lines + [line for text in told for line in paragraph(text, width, "  * ", "    ")]
+
+
+def _clocks(clocks: Sequence[ClockOffset], width: int, *, verbose: bool) -> list[Line]:
+    lines = _heading(f"Clocks ({len(clocks):,})", width) if clocks else []
+    for clock in _some(clocks, verbose=verbose):
+        lines += paragraph(clock_words(clock), width, "  * ", "    ")
+    return lines + _rest(clocks, verbose=verbose)
 
 
 def _sources(sources: Sequence[Source], width: int, *, verbose: bool) -> list[Line]:

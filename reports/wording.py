@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from neuron_doctor.engine.facts import Place, Span
 from neuron_doctor.engine.facts import ranks_of as ranks_of_place
-from neuron_doctor.engine.verdict import Action, ActionKind, Diagnosis, Finding, Role, Status
+from neuron_doctor.engine.verdict import Action, ActionKind, ClockOffset, Diagnosis, Finding, Role, Status
 from neuron_doctor.reports.escape import visible
 from neuron_doctor.reports.lines import cells
 from neuron_doctor.reports.ranges import host_list, ranges
@@ -164,3 +164,13 @@ def size_words(size: int) -> str:
     while round(amount) >= _KILO and len(units) > 1:
         amount, units = amount / _KILO, units[1:]
     return f"{amount:.3g} {units[0]}"
+
+
+def clock_words(clock: ClockOffset) -> str:
+    """How far a clock is ahead of another, and how that is known."""
+    name = f"{clock.host} {clock.clock}" if clock.host else clock.clock
+    if clock.offset_s is None or clock.error_s is None:
+        return f"{name}: its witnesses contradict each other ({', '.join(clock.witnesses)}); no order rests on it"
+    way = "ahead of" if clock.offset_s >= 0 else "behind"
+    known = f"known to {clock.error_s:,.3f} s by {', '.join(clock.witnesses)}"
+    return f"{name} is {abs(clock.offset_s):,.3f} s {way} {clock.reference}, {known}"

@@ -8,6 +8,7 @@ from builders import hit, source
 from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.facts import Clock, Fact, Place, Source
 from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.timeline import timeline
 
 DAY = 86_400.0
 START = 1_700_000_000.0
@@ -16,7 +17,8 @@ DMESG = source("dmesg", kind="kernel", host="a")
 
 def holds(*facts: Fact, others: tuple[Fact, ...] = (), sources: tuple[Source, ...]) -> bool:
     match = Match(None, Place(), (), facts, None)  # type: ignore[arg-type]
-    return beforehand((*facts, *others), sources).holds(match)
+    everything = (*facts, *others)
+    return beforehand(everything, sources, timeline(everything, sources)).holds(match)
 
 
 @pytest.mark.parametrize(("age", "older"), [(7 * DAY, True), (20 * 3600.0, False), (-60.0, False)])
