@@ -96,6 +96,13 @@ def _of_rank(hang: Hang, rank: int, before: list[Gathering]) -> Blame:
 
 def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering, at: str) -> Blame:
     """A rank with nothing outstanding that never came to `here`, in words `at`."""
+    unknown = () if here.group.completions else _silent_peers(hang, rank)
+    if unknown:
+        told = (
+            f"never issued {at}; no completion is recorded, so it may wait for rank {ranks_text(unknown)}, which left "
+            "no dump"
+        )
+        return Blame("undecided", told, missing=unknown, members=(rank,), gathering=here, about_ranks=True)
     if not here.group.completions and _stand_together(hang, rank):
         told = f"never issued {at}; no completion is recorded, so it may wait in what all its peers issued"
         return Blame("undecided", told, members=(rank,), gathering=here, about_ranks=True)
@@ -106,6 +113,16 @@ def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering, at
         return Blame("rank-missing", told, culprits=(rank,), gathering=here, about_ranks=True)
     told = f"never issued {at}, as most of its members: those who did may be the odd ones"
     return Blame("rank-missing", told, members=(rank,), gathering=here, about_ranks=True)
+
+
+def _silent_peers(hang: Hang, rank: int) -> tuple[int, ...]:
+    """The ranks without a dump that take part in what a rank has issued of late, as far as its dump describes it."""
+    used = (
+        group
+        for group in hang.groups
+        if group.proven and (member := group.members.get(rank)) and member.record and member.record.last_record() >= 0
+    )
+    return tuple(sorted({peer for group in used for peer in group.ranks if peer not in hang.dumps}))
 
 
 def _stand_together(hang: Hang, rank: int) -> bool:
@@ -221,7 +238,7 @@ def _without_transfers(hang: Hang, ranks: set[int]) -> list[Blame]:
         inside.update(rank for node in bottom if (g := reduced.gathering(node)) for rank in g.waiting)
         if len(bottom) == 1 and inside & ranks and reduced.is_waited_for(bottom):
             blames += _of_bottom(reduced, bottom)
-    return blames
+    return blames if len(blames) == 1 else []  # one cycle has one reason
 
 
 def _arranged(hang: Hang, blames: list[Blame]) -> list[Blame]:

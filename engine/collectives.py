@@ -62,6 +62,12 @@ def _idle(groups: list[ProcessGroup], dumps: dict[int, RankRecord]) -> Blame:
         if group.proven and group.completions and len({member.issued for member in group.members.values()}) > 1:
             told = f"no collective is outstanding on any rank, and the ranks of {group.title} stand at different ones"
             return Blame("outside", told, group=group, missing=missing)
+    if missing and not all(group.completions for group in groups):
+        told = (
+            "all ranks that left a dump have issued the same collectives; no completion is recorded, so they may wait "
+            "in them for those that left none"
+        )
+        return Blame("undecided", told, missing=missing)
     told = "no collective is outstanding on any rank, and all ranks stand at the same ones"
     return Blame("healthy", told, missing=missing)
 

@@ -14,6 +14,8 @@ from neuron_doctor.engine.recorder import SEND, GroupRecord, Operation, RankReco
 _SAME_PROGRAM = 4
 #: An earlier round and the last one.
 _ROUNDS = 2
+#: At most one in so many may have left the order.
+_FEW = 4
 #: Of more than two collectives in a cycle, none is the other one.
 _TWO = 2
 
@@ -39,11 +41,15 @@ def deviants(cycle: Sequence[Gathering], ranks: Iterable[int], dumps: Mapping[in
     for found in (
         [rank for rank in pasts if _recurs(pasts[rank], whole=dumps[rank].whole) is False],
         [rank for rank in fronts if _differs_from_peers(rank, fronts[rank], cycle, set(ranks))],
-        [rank for rank in pasts if _recurs(_runs(pasts[rank]), whole=dumps[rank].whole) is False],
+        [
+            rank
+            for rank in pasts
+            if _recurs(_runs(pasts[rank])[not dumps[rank].whole :], whole=dumps[rank].whole) is False
+        ],
         _alone(fronts, cycle),
     ):
-        if 0 < 2 * len(found) <= len(ranks):
-            return tuple(sorted(found))
+        if found:  # many who look odd are not: then what tells them apart is none
+            return tuple(sorted(found)) if len(found) <= max(1, len(ranks) // _FEW) else ()
     return ()
 
 
@@ -85,10 +91,11 @@ def _recurs(past: Sequence[Hashable], *, whole: bool) -> bool | None:
     known, now = Counter(steps[:begin]), steps[begin:]
     if not known:
         return None
-    followed = {first for first, _ in known}
+    followed, reached = {first for first, _ in known}, {second for _, second in known}
     if all(known[step] for step in now):
         return True
-    return False if any(not known[step] and step[0] in followed for step in now) else None
+    new = any(not known[step] and step[0] in followed and step[1] in reached for step in now)
+    return False if new else None
 
 
 def _is_new(past: Sequence[Hashable], steps: Sequence[tuple[Hashable, Hashable]]) -> bool | None:

@@ -83,6 +83,11 @@ class GroupRecord(NamedTuple):
     pending_transfers: tuple[Operation, ...]
     pairs: tuple[Pair, ...]
 
+    def last_record(self) -> int:
+        """The place of the last operation that the dump describes of the group; -1 where it describes none."""
+        listed = (self.recent, self.pending, self.transfers, self.pending_transfers)
+        return max((operations[-1].record for operations in listed if operations), default=-1)
+
 
 @dataclass(frozen=True, slots=True)
 class RankRecord:
@@ -96,6 +101,10 @@ class RankRecord:
     whole: bool
     issued: int
     last_ns: int
+
+    def last_record(self) -> int:
+        """The place of the last operation that the dump describes; -1 where it describes none."""
+        return max((group.last_record() for group in self.groups), default=-1)
 
     def last_issued(self) -> tuple[GroupRecord, Operation] | None:
         """The last operation that the dump describes, and its group."""
