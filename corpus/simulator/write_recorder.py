@@ -23,6 +23,7 @@ _AGO = (3_600.0, 40_000.0)  # seconds between an older attempt's dump and this o
 _DEFAULT_TIMEOUT_MS = {Recorder.NCCL: 600_000, Recorder.NCCL_TIMING: 600_000}
 _OTHER_TIMEOUT_MS = 1_800_000
 _COLLECTED, _TIMED, _LAST_GROUP = 0.3, 0.5, 0.3  # chances: a collector's JSON, a hook told durations, torch 2.15's gloo
+_OVERTAKEN = 0.05  # the chance that gloo's status is one operation behind its entries
 _LIBRARIES = ("2.21.5", "2.26.2", "2.27.3", "2.27.5")
 _PACKAGES = ("/usr/local/lib/python3.12/dist-packages", "/opt/aws_neuronx_venv_pytorch/lib/python3.10/site-packages")
 _THREADS = ("python3", "python", "pt_main_thread")
@@ -48,6 +49,15 @@ class _Job:
     timeouts_ms: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """When a rank dumps, and the chances of that moment: see `Camera`."""
+
+    at: float
+    phase: float
+    overtaken: frozenset[str]
+
+
 def files(history: History, style: Style, random: random.Random) -> Iterator[File]:
     """The dumps of all ranks that wrote one, and what an older attempt left where none was written over it."""
     if style.recorder is Recorder.NONE:
@@ -55,11 +65,11 @@ def files(history: History, style: Style, random: random.Random) -> Iterator[Fil
     job = _choose(history, style, random)
     moments = _moments(history, style.recorder, random)
     for life in history.lives:
-        process, phase, ago = _process(life.rank, job, random), random.random(), random.uniform(*_AGO)
+        process, look, ago = _process(life.rank, job, random), _look(life, job, moments, random), random.uniform(*_AGO)
         if life.dumps_recorder:
-            yield _file(job, life.rank, SOURCE, _dump(life, job, process, moments[life.rank], phase))
+            yield _file(job, life.rank, SOURCE, _dump(life, job, process, look))
         elif style.recorder_stale and (older := _older(life, ago)).calls:
-            yield _file(job, life.rank, "noise", _dump(older, job, process, moments[life.rank] - ago, phase))
+            yield _file(job, life.rank, "noise", _dump(older, job, process, replace(look, at=look.at - ago)))
 
 
 def recorder_dumps(history: History, style: Style) -> Iterator[tuple[int, bytes]]:
@@ -132,19 +142,25 @@ def _process(rank: int, job: _Job, random: random.Random) -> Process:
     return Process(rank, job.thread_name, str(thread), str(autograd), job.version >= _NAMES_BARRIERS, job.packages)
 
 
-def _dump(life: Life, job: _Job, process: Process, at: float, phase: float) -> bytes:
+def _look(life: Life, job: _Job, moments: Mapping[int, float], random: random.Random) -> _Look:
+    groups = job.history.job.groups_of(life.rank) if job.style.recorder is Recorder.GLOO else ()
+    overtaken = frozenset(group.name for group in groups if random.random() < _OVERTAKEN)
+    return _Look(moments[life.rank], random.random(), overtaken)
+
+
+def _dump(life: Life, job: _Job, process: Process, look: _Look) -> bytes:
     style, cluster = job.style, job.history.job
-    host = cluster.host_of(life.rank)
+    host, groups = cluster.host_of(life.rank), cluster.groups_of(life.rank)
     camera = Camera(
-        at,
+        look.at,
         lambda t: int(clocks.local(host, t, cluster.start) * 1e9),
-        phase,
+        look.phase,
         style.ring,
         job.durations,
         job.timeouts_ms,
         _DEFAULT_TIMEOUT_MS.get(style.recorder, _OTHER_TIMEOUT_MS),
+        look.overtaken,
     )
-    groups = cluster.groups_of(life.rank)
     taken = snapshot(life, groups, style.recorder, process, camera)
     head = Head(job.version, job.library, groups[-1] if job.config_of_last_group and groups else None)
     records = [record for record in taken.records if not style.recorder_active_only or record.completed is None]

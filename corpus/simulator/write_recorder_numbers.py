@@ -42,6 +42,15 @@ Groups = Mapping[str, Counters]
 Numbering = Callable[[Iterable[Call], Groups], Iterator[Issued]]
 
 
+def counted_before(calls: Iterable[Call], groups: Iterable[str]) -> dict[str, Counters]:
+    """Where the groups' counters stood before these calls: a history may hold the last calls of a long run only."""
+    first: dict[str, int] = {}
+    for call in calls:
+        if call.op not in P2P:
+            first.setdefault(call.group, call.ordinal)
+    return {name: Counters(collective=first.get(name, 0), op=first.get(name, 0)) for name in groups}
+
+
 def nccl(calls: Iterable[Call], groups: Groups) -> Iterator[Issued]:
     """ProcessGroupNCCL: counts from 1; a coalesced batch burns a collective's number, even if it holds sends only."""
     for batch, run in groupby(calls, key=_batch):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from neuron_doctor.corpus.simulator.history import Call, Life
 from neuron_doctor.corpus.simulator.job import Group
 from neuron_doctor.corpus.simulator.style import Recorder
-from neuron_doctor.corpus.simulator.write_recorder_numbers import Counters, Issued, Numbering, gloo, hook, nccl
+from neuron_doctor.corpus.simulator.write_recorder_numbers import Issued, Numbering, counted_before, gloo, hook, nccl
 from neuron_doctor.corpus.simulator.write_recorder_shapes import Process, Shape, Shaping, shape
 from neuron_doctor.corpus.simulator.write_recorder_shapes import gloo as gloo_shape
 from neuron_doctor.corpus.simulator.write_recorder_shapes import hook as hook_shape
@@ -77,6 +77,7 @@ class Camera:
     times: bool  # durations are known
     timeouts_ms: Mapping[str, int]
     default_timeout_ms: int
+    overtaken: frozenset[str] = frozenset()  # groups whose last two ends gloo's two threads noted in the other order
 
 
 Seeing = Callable[[Issued, Camera], Seen]
@@ -143,23 +144,28 @@ def snapshot(life: Life, groups: tuple[Group, ...], recorder: Recorder, process:
     pg_ids = {group.name: pg_id for pg_id, group in enumerate(groups)}
     status: dict[int, Status] = {}
     last: deque[tuple[int, Issued, Seen]] = deque(maxlen=camera.ring)
-    issues = (call for call in life.calls if call.issued <= camera.at)
-    for record_id, issued in enumerate(producer.number(issues, {name: Counters() for name in pg_ids})):
+    issues = [call for call in life.calls if call.issued <= camera.at]
+    counters = counted_before(issues, pg_ids)
+    already = sum(count.op for count in counters.values())
+    for record_id, issued in enumerate(producer.number(issues, counters), already):
         seen = producer.see(issued, camera)
         last.append((record_id, issued, seen))
         pg_id = pg_ids[issued.call.group]
-        status[pg_id] = _counted(status.get(pg_id), issued, seen, recorder)
+        status[pg_id] = _counted(
+            status.get(pg_id), issued, seen, recorder, overtaken=issued.call.group in camera.overtaken
+        )
     return Snapshot(tuple(_records(last, groups, pg_ids, producer, process, camera)), groups, status)
 
 
-def _counted(before: Status | None, issued: Issued, seen: Seen, recorder: Recorder) -> Status:
+def _counted(before: Status | None, issued: Issued, seen: Seen, recorder: Recorder, *, overtaken: bool) -> Status:
     """The group's status after an operation. Only NCCL with timing learns of starts; an issue-only hook of no end."""
     at = before or Status(-1, -1, -1)
     if issued.inner:
         return at
     ended = seen.retired and recorder is not Recorder.HOOK_ISSUE_ONLY
     began = seen.started is not None and recorder is Recorder.NCCL_TIMING
-    return Status(issued.status, issued.status if began else at.started, issued.status if ended else at.completed)
+    completed = at.enqueued if overtaken else issued.status
+    return Status(issued.status, issued.status if began else at.started, completed if ended else at.completed)
 
 
 def _records(

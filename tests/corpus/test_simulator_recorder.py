@@ -287,3 +287,23 @@ def test_a_silent_rank_may_still_have_the_dump_of_an_older_attempt():
     entries = pickle.loads(stale[0].data)["entries"]
     assert max(entry["time_created_ns"] for entry in entries) < (START - 3000) * 1e9
     assert all(entry["state"] == "completed" for entry in entries if not entry["is_p2p"])
+
+
+def test_a_history_of_the_last_calls_only_keeps_the_numbers_of_the_whole():
+    past = history()
+    cut = tuple(call for call in past.lives[0].calls if call.issued >= START + 2)
+    past = replace(past, lives=(replace(past.lives[0], calls=cut), *past.lives[1:]))
+    for recorder in (Recorder.HOOK, Recorder.GLOO):
+        of_world = [entry for entry in loaded(past, style(recorder))[0]["entries"] if entry["pg_id"] == 0]
+        assert [entry["collective_seq_id"] for entry in of_world] == [3]
+
+
+def test_gloos_status_may_be_one_behind_entries_that_are_retired():
+    behind = set()
+    for seed in range(40):
+        for file in files(history(hangs=False), style(Recorder.GLOO), random.Random(seed)):
+            whole = pickle.loads(file.data)
+            assert all(entry["retired"] for entry in whole["entries"])
+            status = whole["pg_status"]["0"]
+            behind.add(status["last_enqueued_collective"] - status["last_completed_collective"])
+    assert behind == {0, 1}
