@@ -31,6 +31,10 @@ from neuron_doctor.engine.verdict import (
 )
 
 
+#: How sure a root can be that may be older than the run, where another is of it.
+_DOUBTFUL = 0.5
+
+
 def diagnose(rulebook: Rulebook, collection: Collection) -> Diagnosis:
     """The whole way from what was collected to a verdict. Pure: the same for the same facts in any order."""
     diagnosis = diagnose_once(rulebook, collection)
@@ -87,10 +91,8 @@ def _assembled(
     for edge in edges:
         explains[edge.target].add(edge.source)
     doubtful = {ids[number] for number in graph.doubtful}
-    findings = sorted(
-        (replace(f, explains=tuple(sorted(explains[f.id]))) for f in findings),
-        key=lambda f: (list(Role).index(f.role), f.id in doubtful, *_order(f)),
-    )
+    findings = _with_doubt([replace(f, explains=tuple(sorted(explains[f.id]))) for f in findings], doubtful)
+    findings = sorted(findings, key=lambda f: (list(Role).index(f.role), f.id in doubtful, *_order(f)))
     roots = tuple(f.id for f in findings if f.role is Role.ROOT)
     unexplained = {ids[number] for number in graph.unexplained}
     return Diagnosis(
@@ -105,6 +107,13 @@ def _assembled(
         rulebook_rules=len(rulebook.rules),
         clocks=clock_table(graph.clocks),
     )
+
+
+def _with_doubt(findings: Sequence[Finding], doubtful: set[str]) -> list[Finding]:
+    """A root of which nothing tells that it is of this run is a candidate beside one that is of it, no more."""
+    if not any(f.role is Role.ROOT and f.id not in doubtful for f in findings):
+        return list(findings)
+    return [replace(f, confidence=min(f.confidence, _DOUBTFUL)) if f.id in doubtful else f for f in findings]
 
 
 def _not_collected(diagnosis: Diagnosis, topology: Topology) -> tuple[str, ...]:
