@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from neuron_doctor.collectors.base import Input
@@ -90,8 +91,11 @@ class Entries:
 
 
 def complete(entries: list[object]) -> Entries:
-    """All entries of a dump."""
-    return Entries(list(enumerate(entries)), len(entries))
+    """All entries of a dump, each with its place in the order in which the rank recorded them: the `record_id`, or,
+    where that does not grow from entry to entry, the place in the dump."""
+    numbers = [entry.get("record_id") if type(entry) is dict else None for entry in entries]
+    growing = all(type(number) is int for number in numbers) and all(a < b for a, b in pairwise(numbers))
+    return Entries(list(zip(numbers if growing else range(len(entries)), entries, strict=True)), len(entries))
 
 
 def abridged(entries: object, left: Iterable[Left]) -> Entries | None:
@@ -101,13 +105,14 @@ def abridged(entries: object, left: Iterable[Left]) -> Entries | None:
     numbers = [entry.get("record_id") for entry in entries]
     if not all(type(number) is int for number in numbers) or sorted(set(numbers)) != numbers:
         return None
-    first, total = numbers[0], numbers[-1] - numbers[0] + 1
+    total = numbers[-1] - numbers[0] + 1
     by_number = dict(zip(numbers, entries, strict=True))
     examples = [(by_number.get(one.example), one) for one in left]
     if total != len(entries) + sum(one.times for one in left) or not all(entry for entry, _ in examples):
         return None
-    rows = [(number - first, entry) for number, entry in zip(numbers, entries, strict=True)]
-    return Entries(rows, total, tuple((entry, one) for entry, one in examples if entry))
+    return Entries(
+        list(zip(numbers, entries, strict=True)), total, tuple((entry, one) for entry, one in examples if entry)
+    )
 
 
 class _Steps(NamedTuple):

@@ -200,7 +200,7 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     if differing:
         return [_mismatch(hang.differing[id(g)], g, g.group) for g in differing]
     transfers = [gathering for gathering in cycle if gathering.is_transfer]
-    odd = deviants(cycle, ranks, hang.dumps)
+    odd = deviants(cycle, ranks, hang.dumps, hang.groups)
     told = f"ranks {ranks_text(ranks)} wait for one another in {_titles(cycle)}"
     if len(transfers) == len(cycle):
         return [Blame("p2p-order", told, culprits=odd, members=tuple(ranks), gathering=transfers[0])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 
@@ -16,6 +16,8 @@ _SAME_PROGRAM = 4
 _ROUNDS = 2
 #: At most one in so many may have left the order.
 _FEW = 4
+#: So many ranks must tell how many operations the program issues up to a place.
+_WITNESSES = 3
 #: Of more than two collectives in a cycle, none is the other one.
 _TWO = 2
 
@@ -33,12 +35,19 @@ def _part_in(group: ProcessGroup, rank: int) -> Part:
     return part_of(member.record) if member and member.record else ("", group.desc)
 
 
-def deviants(cycle: Sequence[Gathering], ranks: Iterable[int], dumps: Mapping[int, RankRecord]) -> tuple[int, ...]:
-    """The ranks of a cycle of waits that left the order; () where nothing tells, or the same of most of them."""
+def deviants(
+    cycle: Sequence[Gathering],
+    ranks: Iterable[int],
+    dumps: Mapping[int, RankRecord],
+    groups: Iterable[ProcessGroup] = (),
+) -> tuple[int, ...]:
+    """The ranks of a cycle of waits that left the order; () where nothing tells, or the same of most of them. `groups`:
+    all groups of the job, whose members are compared."""
     ranks = sorted(ranks)
     fronts = {rank: gathering for gathering in reversed(cycle) for rank in gathering.waiting if rank in set(ranks)}
     pasts = {rank: _past(dumps[rank], cycle, rank) for rank in fronts}
     for found in (
+        sorted(out_of_step(groups) & set(ranks)),
         [rank for rank in pasts if _recurs(pasts[rank], whole=dumps[rank].whole) is False],
         [rank for rank in fronts if _differs_from_peers(rank, fronts[rank], cycle, set(ranks))],
         [
@@ -51,6 +60,39 @@ def deviants(cycle: Sequence[Gathering], ranks: Iterable[int], dumps: Mapping[in
         if found:  # many who look odd are not: then what tells them apart is none
             return tuple(sorted(found)) if len(found) <= max(1, len(ranks) // _FEW) else ()
     return ()
+
+
+def out_of_step(groups: Iterable[ProcessGroup]) -> set[int]:
+    """The ranks that left out an operation, or put one in: those of one program issue the same collective as their n-th
+    operation. Of three or more that did so at first, the few that come to a later one with another count."""
+    return {rank for group in groups for rank in _out_of_step(group)}
+
+
+def _out_of_step(group: ProcessGroup) -> list[int]:
+    windows = {rank: member for rank, member in group.members.items() if member.window}
+    if len(windows) < _WITNESSES:
+        return []
+    begin = max(member.base + member.window[0].number for member in windows.values())
+    end = max(member.issued for member in windows.values())
+    programs: dict[int, list[int]] = defaultdict(list)
+    for rank, member in windows.items():
+        if operation := member.at(begin):
+            programs[operation.record].append(rank)
+    found: list[int] = []
+    for ranks in programs.values():
+        found += _first_odd(group, ranks, range(begin + 1, end + 1)) if len(ranks) >= _WITNESSES else []
+    return found
+
+
+def _first_odd(group: ProcessGroup, ranks: Sequence[int], ordinals: Iterable[int]) -> list[int]:
+    """Of ranks in step, those few that are not at the first ordinal at which not all are."""
+    for ordinal in ordinals:
+        records = {rank: one.record for rank in ranks if (one := group.members[rank].at(ordinal))}
+        counts = Counter(records.values()).most_common(2)
+        if len(counts) > 1:
+            usual, times = counts[0]
+            return [rank for rank, record in records.items() if record != usual] if times > counts[1][1] else []
+    return []
 
 
 def is_precedented(dump: RankRecord, cycle: Sequence[Gathering], rank: int) -> bool | None:

@@ -19,7 +19,8 @@ ROOTED = frozenset({"broadcast", "_broadcast_oop", "reduce", "_reduce_oop", "gat
 class Operation(NamedTuple):
     """One recorded operation.
 
-    `record`: its place in the order in which the rank issued operations. `sequence`: the number that the recorder gave
+    `record`: its place in the order in which the rank issued operations, counted from the start of its recorder where
+    that is known. `sequence`: the number that the recorder gave
     it in its group. `number`: how many collectives of the group stand before it in the dump (-1 for point-to-point).
     `inputs`, `outputs`: elements, -1 where not recorded. `wait_us`: from issue to completion, -1 where unknown.
     `source`, `target`: the two ends as recorded, -1 where not said. `batch`: the record of the operation that closes the
