@@ -72,7 +72,7 @@ def compiling(process: Process, event: Compiling) -> Iterator[Printed]:
 def _dots(process: Process, event: Compiling) -> Printed:
     """The progress of a compilation that was still going on when the process ended or the files were gathered."""
     ends = [time for time in (process.life.ended, process.history.collected) if time is not None]
-    return process.says(min(ends) - 0.1, (_so_many(min(ends) - event.time),), event.fault)
+    return process.says(min(ends) - 0.1, (_so_many(min(ends) - event.time),))
 
 
 def _so_many(seconds: float) -> str:

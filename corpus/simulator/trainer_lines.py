@@ -1,6 +1,7 @@
 """What trainers print when all is well: the start, the steps, the checkpoints, the end, in each trainer's manner."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from neuron_doctor.corpus.simulator import clocks
 from neuron_doctor.corpus.simulator.dialect import Trainer
@@ -84,7 +85,10 @@ def step(process: Process, event: StepDone) -> Printed | None:
     if not dialect.every_rank_steps and process.rank != (last if trainer is Trainer.MEGATRON else 0):
         return None
     text = _filled(process, _STEP[trainer], event.time, **_numbers(event))
-    return process.says(event.time + 0.002, (f"{text}\r" if trainer in _PROGRESS else text,))
+    if trainer in _PROGRESS:
+        before = _filled(process, _STEP[trainer], event.time, **_numbers(replace(event, step=event.step - 1)))
+        text = f"\r{before}\r{text}"
+    return process.says(event.time + 0.002, (text,))
 
 
 def checkpoints(process: Process) -> Iterator[Printed]:
