@@ -15,7 +15,7 @@ _Template = tuple[list[tuple[bytes, str]], bytes]  # what stands before each var
 def dump(top: Fields, records: Iterable[Record], version: Version, *, stacks: bool) -> bytes:
     """The bytes of a dump with these fields at its top level."""
     kept = list(records)
-    pickler = _Pickler(_shared(kept))
+    pickler = Pickler(_shared(kept))
     pickler.out += b"\x80\x02"
     if not version[0]:
         pickler.entries(kept, version, stacks=stacks)
@@ -32,7 +32,7 @@ def dump(top: Fields, records: Iterable[Record], version: Version, *, stacks: bo
     return bytes(pickler.out + b".")
 
 
-class _Pickler:
+class Pickler:
     """The state of one dump: what is written, the memo numbers given, and the templates of entries seen before."""
 
     def __init__(self, shared: frozenset[Frame]) -> None:
