@@ -145,16 +145,16 @@ def _factor(rng: Random, whole: int, least: int, most: int, *, rising: bool = Fa
 def _recipe(rng: Random, causes: tuple[str, ...]) -> Recipe:
     return Recipe(
         codebase=rng.choice(CODEBASES),
-        steps=rng.randrange(18, 32),
-        microbatches=rng.choice((2, 4, 8)),
-        layers=rng.choice((1, 1, 2)),
+        steps=rng.randrange(13, 20),
+        microbatches=rng.choice((2, 3, 4)),
+        layers=1,
         one_f_one_b="p2p-order" not in causes and rng.random() < 0.6,
         sharded=rng.random() < 0.7,
         sequence=rng.choice((2048, 4096, 8192)),
         hidden=rng.choice((2048, 4096, 8192)),
         seconds=rng.choice((0.6, 1.4, 3.1, 7.5)),
-        evaluate_every=rng.choice((5, 6, 7)),
-        checkpoint_every=rng.choice((8, 10, 100)),
+        evaluate_every=rng.choice((4, 5, 6)),
+        checkpoint_every=rng.choice((6, 9, 100)),
     )
 
 
