@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from neuron_doctor.engine.argument_vote import Disagreement
 from neuron_doctor.engine.gatherings import Gathering, Waits, waits
-from neuron_doctor.engine.hang import Hang, hang_of
-from neuron_doctor.engine.order_vote import deviants, is_precedented
+from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
+from neuron_doctor.engine.order_vote import deviants, is_precedented, out_of_step
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, RankRecord, ranks_text
 from neuron_doctor.engine.waitfor import bottoms, upstream
@@ -17,6 +17,10 @@ from neuron_doctor.engine.waitfor import bottoms, upstream
 _TRACED = 64
 #: A rank that has issued so many operations has long been through all that its program does.
 _LONG = 10_000
+#: At most one in so many ranks may be the odd ones.
+_FEW = 4
+#: Two ranks that wait for each other, and no more.
+_TWO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,18 @@ def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering, at
             "no dump"
         )
         return Blame("undecided", told, missing=unknown, members=(rank,), gathering=here, about_ranks=True)
+    strays = () if here.group.completions else tuple(sorted(out_of_step(hang.groups) - {rank}))
+    if strays:
+        told = "issued another number of operations than its peers up to the same collective; no completion is recorded"
+        few = _FEW * len(strays) <= len(hang.dumps)
+        return Blame(
+            "order-mismatch",
+            told,
+            culprits=strays if few else (),
+            members=strays,
+            gathering=here,
+            about_ranks=True,
+        )
     if not here.group.completions and _stand_together(hang, rank):
         told = f"never issued {at}; no completion is recorded, so it may wait in what all its peers issued"
         return Blame("undecided", told, members=(rank,), gathering=here, about_ranks=True)
@@ -202,9 +218,12 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     transfers = [gathering for gathering in cycle if gathering.is_transfer]
     odd = deviants(cycle, ranks, hang.dumps, hang.groups)
     told = f"ranks {ranks_text(ranks)} wait for one another in {_titles(cycle)}"
-    if len(transfers) == len(cycle):
+    strange = [g for g in transfers for rank in odd if rank in g.waiting and is_first_contact(hang, g, rank)]
+    if strange and all(any(rank in g.waiting for g in strange) for rank in odd):
+        return [Blame("p2p-mismatch", told, culprits=odd, members=tuple(ranks), gathering=strange[0])]
+    if len(transfers) == len(cycle) and (not odd or len(ranks) <= _TWO):
         return [Blame("p2p-order", told, culprits=odd, members=tuple(ranks), gathering=transfers[0])]
-    collective = next(gathering for gathering in cycle if not gathering.is_transfer)
+    collective = next((gathering for gathering in cycle if not gathering.is_transfer), cycle[0])
     if not transfers:
         return [Blame("order-mismatch", told, culprits=odd, members=tuple(ranks), gathering=collective)]
     skipped = next((g for g in transfers if set(g.absent) & set(odd or ranks)), None)

@@ -114,7 +114,7 @@ def _misdirected(hang: Hang) -> dict[int, Gathering]:
     for gathering in transfers:
         for rank in gathering.waiting:
             others = [g for g in wanted[id(gathering.group), rank, _sends(gathering, rank)] if g is not gathering]
-            if others and gathering.absent and _is_first_contact(hang, gathering, rank):
+            if others and gathering.absent and is_first_contact(hang, gathering, rank):
                 found[rank] = gathering
     return found
 
@@ -123,7 +123,7 @@ def _sends(gathering: Gathering, rank: int) -> bool:
     return gathering.ends is not None and gathering.ends[0] == rank
 
 
-def _is_first_contact(hang: Hang, gathering: Gathering, rank: int) -> bool:
+def is_first_contact(hang: Hang, gathering: Gathering, rank: int) -> bool:
     """Whether the two ends never exchanged anything before, as far as a dump that remembers its past can tell."""
     source, target = gathering.ends or (-1, -1)
     peer = target if rank == source else source
