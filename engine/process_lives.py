@@ -101,16 +101,18 @@ def _told(fact: Fact, logs: Collection[str]) -> Iterator[str]:
 
 def _orders_of_copies(facts: Iterable[Fact], clocks: Clocks, logs: Collection[str]) -> Iterator[Order]:
     """The runtime writes its errors to the kernel log as well, and the kernel log may be there twice (`dmesg` and the
-    journal): a line that stands once by each clock of its host is one event."""
-    lines: dict[tuple[object, ...], dict[Track, list[Moment]]] = defaultdict(lambda: defaultdict(list))
+    journal): a line that stands once by each clock of its host, and in a kernel log, is one event."""
+    lines: dict[tuple[object, ...], dict[Track, list[tuple[Moment, bool]]]] = defaultdict(lambda: defaultdict(list))
     for fact in facts:
-        own = fact.source in clocks.kernel or (fact.source in logs and fact.place.pid is not None)
+        kernel = fact.source in clocks.kernel
+        own = kernel or (fact.source in logs and fact.place.pid is not None)
         moment = clocks.moment(fact) if own else None
         text = fact.span.text[(fact.span.column or 1) - 1 :][:_COMPARED]
         if moment and text:
             place = fact.place
-            lines[place.host, fact.name, place.device, place.core, text][moment.track].append(moment)
+            lines[place.host, fact.name, place.device, place.core, text][moment.track].append((moment, kernel))
     for tracks in lines.values():
-        single = [moments[0] for moments in tracks.values() if len(moments) == 1]
-        for a, b in permutations(single, 2):
-            yield from _no_later(a, [b], _AT_ONCE, "same line")
+        single = [found[0] for found in tracks.values() if len(found) == 1]
+        for (a, is_kernel), (b, is_kernel_too) in permutations(single, 2):
+            if is_kernel or is_kernel_too:
+                yield from _no_later(a, [b], _AT_ONCE, "same line")

@@ -12,7 +12,7 @@ from neuron_doctor.engine.meetings import orders_of_meetings
 from neuron_doctor.engine.moments import Moment, Track
 from neuron_doctor.engine.offsets import Offsets, estimate
 from neuron_doctor.engine.process_lives import orders_of_processes
-from neuron_doctor.engine.zones import assumed_zones, proven_zones, wall_clocks, zone_limits
+from neuron_doctor.engine.zones import are_one_clock, assumed_zones, proven_zones, wall_clocks, zone_limits
 
 #: Larger than any difference of instants.
 _FOREVER = 1 << 70
@@ -53,7 +53,8 @@ class Timeline:
         low, high = self.offsets.between(a.track, b.track)
         if low is None and high is None:
             return None
-        error += self.offsets.drift(a.track, a.instant.ns) + self.offsets.drift(b.track, b.instant.ns)
+        if not are_one_clock(a.track, b.track):
+            error += self.offsets.drift(a.track, a.instant.ns) + self.offsets.drift(b.track, b.instant.ns)
         return Gap(
             -_FOREVER if low is None else gap + low - error,
             _FOREVER if high is None else gap + high + error,

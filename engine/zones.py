@@ -17,6 +17,8 @@ _STEP = 15 * _MINUTE
 #: The zones of the world: twelve hours west to fourteen hours east.
 _WEST, _EAST = 12 * 60 * _MINUTE, 14 * 60 * _MINUTE
 ZONE = "zone"
+_PARTS = frozenset({"", "kernel"})
+_WALL = frozenset({Clock.UTC, Clock.HOST_LOCAL})
 
 Pair = tuple[Track, Track]
 
@@ -26,10 +28,15 @@ def wall_clocks(tracks: Iterable[Track]) -> list[Pair]:
     by_host: dict[str | None, set[Track]] = defaultdict(set)
     for track in tracks:
         known = track.clock is Clock.UTC and track.host is not None
-        if (known or track.clock is Clock.HOST_LOCAL) and track.part in ("", "kernel"):
+        if known or (track.clock is Clock.HOST_LOCAL and track.part in _PARTS):
             by_host[track.host].add(track)
     hosts = sorted(by_host, key=lambda host: (host is None, host or ""))
     return [pair for host in hosts for pair in combinations(sorted(by_host[host], key=_order), 2)]
+
+
+def are_one_clock(a: Track, b: Track) -> bool:
+    """Whether two tracks show the wall clock of one host, which does not drift against itself."""
+    return a.host == b.host is not None and {a.clock, b.clock} <= _WALL
 
 
 def _order(track: Track) -> tuple[bool, str]:

@@ -36,7 +36,7 @@ def details(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
         *_edges(diagnosis.edges, width, verbose=verbose),
         *_unexplained(diagnosis, width, verbose=verbose),
         *_resting(diagnosis, width),
-        *_clocks(diagnosis.clocks, width, verbose=verbose),
+        *(_clocks(diagnosis.clocks, width) if verbose else []),
         *(_sources(diagnosis.sources, width, verbose=verbose) if diagnosis.root_causes or verbose else []),
         *_problems_of(diagnosis.sources, width, verbose=verbose),
     ]
@@ -99,11 +99,9 @@ def _resting(diagnosis: Diagnosis, width: int) -> list[Line]:
     return lines + [line for text in told for line in paragraph(text, width, "  * ", "    ")]
 
 
-def _clocks(clocks: Sequence[ClockOffset], width: int, *, verbose: bool) -> list[Line]:
+def _clocks(clocks: Sequence[ClockOffset], width: int) -> list[Line]:
     lines = _heading(f"Clocks ({len(clocks):,})", width) if clocks else []
-    for clock in _some(clocks, verbose=verbose):
-        lines += paragraph(clock_words(clock), width, "  * ", "    ")
-    return lines + _rest(clocks, verbose=verbose)
+    return lines + [line for clock in clocks for line in paragraph(clock_words(clock), width, "  * ", "    ")]
 
 
 def _sources(sources: Sequence[Source], width: int, *, verbose: bool) -> list[Line]:

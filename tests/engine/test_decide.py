@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from builders import hit, pack, progress, rule, source
@@ -302,3 +303,47 @@ def test_of_two_findings_that_explain_each_other_the_one_with_evidence_of_its_ow
     )
     found = run(rulebook, hit("waiting", at=5, host="a", pid=1), hit("broke", at=5, host="a", device=3, offset=9))
     assert roles(found) == {"device-broke": Role.ROOT, "a-waits": Role.CASCADE}
+
+
+def beside_a_kernel_error(folder: Path, *more: Fact, device: int | None = None) -> list[tuple[str, float]]:
+    """The roots, best first, where a program raises and an undated kernel log has an error of a device."""
+    sources = (source("dmesg", kind="kernel", host="a"), source("rank0", host="a", rank=0))
+    raised = hit("raising", at=1_700_000_000, source="rank0", host="a", rank=0, pid=7000, device=device)
+    broke = hit("broke", at=1000, clock=Clock.BOOT, source="dmesg", host="a", device=3)
+    found = run(book(folder), raised, broke, *more, sources=sources)
+    return [(f.rule, f.confidence) for f in found.findings if f.role is Role.ROOT]
+
+
+def test_a_kernel_error_that_nothing_dates_stands_behind_the_exception_of_a_rank(tmp_path: Path) -> None:
+    assert [rule for rule, _ in beside_a_kernel_error(tmp_path)] == ["raised", "device-broke"]
+    assert beside_a_kernel_error(tmp_path)[1][1] <= 0.5
+
+
+def test_an_error_of_the_very_device_of_the_failing_rank_explains_it(tmp_path: Path) -> None:
+    found = beside_a_kernel_error(tmp_path, device=3)
+    assert dict(found).get("device-broke", 0) > 0.5
+
+
+def attached(at: float, pid: int = 7000) -> Fact:
+    made = hit("x", at=at, clock=Clock.BOOT, source="dmesg", host="a", pid=pid, offset=round(at))
+    return replace(made, kind="attach", data={"slot": 0})
+
+
+def test_an_error_from_long_before_the_process_opened_its_device_is_no_root(tmp_path: Path) -> None:
+    assert [rule for rule, _ in beside_a_kernel_error(tmp_path, attached(400_000))] == ["raised"]
+
+
+def test_an_error_after_the_process_opened_its_device_is_of_this_run(tmp_path: Path) -> None:
+    assert dict(beside_a_kernel_error(tmp_path, attached(900)))["device-broke"] > 0.5
+
+
+def test_progress_by_the_log_of_the_rank_overcomes_an_error_in_the_kernel_log(tmp_path: Path) -> None:
+    """The process opened its device when it said so; the error by the boot clock came an hour before its last step."""
+    sources = (source("dmesg", kind="kernel", host="a"), source("rank0", host="a", rank=0))
+    rulebook = pack(tmp_path, rule("shaken", "record: shaking", cause="bug", at="rank", patterns=("shaking",)))
+    shaken = hit("shaking", at=1000, clock=Clock.BOOT, source="dmesg", host="a", rank=0)
+    spoke = hit("x", at=1_700_000_000, source="rank0", host="a", rank=0, pid=7000)
+    went_on = progress(at=1_700_003_600, offset=9, source="rank0", host="a", rank=0, pid=7000)
+    dated = run(rulebook, shaken, attached(1000), spoke, went_on, sources=sources)
+    undated = run(rulebook, shaken, spoke, went_on, sources=sources)
+    assert [roles(found)["shaken"] for found in (dated, undated)] == [Role.SURVIVED, Role.ROOT]

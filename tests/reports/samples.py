@@ -7,6 +7,7 @@ from neuron_doctor.engine.verdict import (
     Action,
     ActionKind,
     Alternative,
+    ClockOffset,
     Counterfactual,
     Diagnosis,
     Edge,
@@ -279,6 +280,12 @@ def hbm_incident(ranks: int = 64) -> Diagnosis:
             Counterfactual(
                 "log", ("a.log", "b.log"), True, Verdict(Status.VICTIMS_ONLY, "only consequences\x1b[31m", True)
             ),
+        ),
+        clocks=(
+            ClockOffset(
+                "node-01\x1b[31m", "boot", "node-01\x1b[31m host-local", -1763600000.25, 2.004, ("attach", "same line")
+            ),
+            ClockOffset("node-02", "utc", None, None, None, ("collectives",)),
         ),
     )
 

@@ -171,3 +171,10 @@ def test_any_text_of_a_log_gives_a_report_that_fits_the_schema(samples: ModuleTy
     report = rendered(samples.hostile(text))
     assert VALIDATOR.is_valid(report)
     assert all(part.isprintable() for part in scalars(report) if isinstance(part, str))
+
+
+def test_clocks_are_told_with_their_error_or_as_contradictory(samples: ModuleType) -> None:
+    known, torn = rendered(samples.hbm_incident(64))["clocks"]
+    assert (known["clock"], known["offset_s"], known["error_s"]) == ("boot", -1763600000.25, 2.004)
+    assert known["from"] == ["attach", "same line"]
+    assert torn == {"host": "node-02", "clock": "utc", "from": ["collectives"]}

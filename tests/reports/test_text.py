@@ -217,3 +217,9 @@ def test_the_report_says_what_the_verdict_rests_on(samples: ModuleType) -> None:
     text = " ".join(render_text(samples.hbm_incident(), width=80, colour=False).split())
     assert "without any job or runtime log (2 files): victims-only, only consequences\\x1b[31m" in text
     assert "the same verdict without node" in text
+
+
+def test_verbose_says_how_far_clocks_are_apart_and_which_contradict_themselves(samples: ModuleType) -> None:
+    text = " ".join(render_text(samples.hbm_incident(64), width=80, colour=False, verbose=True).split())
+    assert "host-local, known to 2.004 s by attach, same line" in text
+    assert "node-02 utc: its witnesses contradict each other (collectives); no order rests on it" in text
