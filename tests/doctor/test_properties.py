@@ -15,8 +15,9 @@ import pytest
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.streams import digest
-from neuron_doctor.engine.diagnosis import diagnose
-from neuron_doctor.engine.facts import Clock, Collection, Instant
+from neuron_doctor.engine.diagnosis import diagnose, diagnose_once
+from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant, Value
+from neuron_doctor.engine.recorder import GroupRecord, Operation
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.pipeline import Engine, collect_inputs, rulebook_for
@@ -116,24 +117,60 @@ def test_lines_that_gave_no_fact_can_go(incident: Path) -> None:
     assert verdict(diagnosed(thinned)) == verdict(diagnosed(files))
 
 
-@pytest.mark.heavy
-@pytest.mark.parametrize("incident", INCIDENTS, ids=lambda path: path.name)
-def test_clocks_that_go_wrong_by_minutes_change_nothing(incident: Path) -> None:
-    collection = collect_inputs(inputs(files_of(incident), sorted), engine())
-    names = sorted({fact.place.host or "" for fact in collection.facts})
-    offsets = {name: (number * 7 + 3) * 60 * 10**9 for number, name in enumerate(names)}
+def _moved(operation: Operation, by: int) -> Operation:
+    completed = operation.completed_ns and operation.completed_ns + by
+    return operation._replace(created_ns=operation.created_ns + by, completed_ns=completed)
+
+
+def _dump(data: Mapping[str, Value], by: int) -> dict[str, Value]:
+    """What a flight recorder would have written by a clock that is wrong."""
+    groups = [
+        group._replace(
+            **{
+                name: tuple(_moved(one, by) for one in getattr(group, name))
+                for name in ("recent", "pending", "transfers", "pending_transfers")
+            }
+        )
+        for group in data["groups"]  # type: ignore[union-attr]
+        if isinstance(group, GroupRecord)
+    ]
+    ends = {name: data[name] + by if data[name] else 0 for name in ("first_ns", "last_ns")}  # type: ignore[operator]
+    return {**data, **ends, "groups": tuple(groups)}
+
+
+def skewed(collection: Collection, offsets: Mapping[str, int]) -> Collection:
+    """The collection as clocks would have stamped it that are wrong by so much on each host: wall clocks by the offset,
+    counters since the boot as if it had been at another time."""
 
     def shifted(instant: Instant | None, host: str | None) -> Instant | None:
-        if instant is None or instant.clock not in (Clock.UTC, Clock.HOST_LOCAL):
+        if instant is None or instant.clock in (Clock.MONOTONIC, Clock.YEARLESS):
             return instant
-        return replace(instant, ns=instant.ns + offsets.get(host or "", 0))
+        by = offsets[host or ""]
+        return replace(instant, ns=instant.ns + (by // 7 if instant.clock is Clock.BOOT else by))
 
-    facts = [replace(fact, instant=shifted(fact.instant, fact.place.host)) for fact in collection.facts]
+    def shifted_fact(fact: Fact) -> Fact:
+        made = replace(fact, instant=shifted(fact.instant, fact.place.host))
+        dump = fact.kind == "fr-rank"
+        return replace(made, data=_dump(fact.data, offsets[fact.place.host or ""])) if dump else made
+
     sources = [
         replace(s, first=shifted(s.first, s.place.host), last=shifted(s.last, s.place.host)) for s in collection.sources
     ]
-    wrong = diagnose(rulebook(), Collection(tuple(sources), tuple(facts)))
-    assert verdict(wrong) == verdict(diagnose(rulebook(), collection))
+    return Collection(tuple(sources), tuple(map(shifted_fact, collection.facts)))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("seconds", [-7, 420, 5 * 3600])
+@pytest.mark.parametrize("incident", INCIDENTS, ids=lambda path: path.name)
+def test_clocks_that_are_wrong_by_seconds_to_hours_change_nothing(incident: Path, seconds: int) -> None:
+    collection = collect_inputs(inputs(files_of(incident), sorted), engine())
+    names = sorted(
+        {fact.place.host or "" for fact in collection.facts} | {s.place.host or "" for s in collection.sources}
+    )
+    offsets = {name: (number + 1) * seconds * 10**9 for number, name in enumerate(names)}
+    assert verdict(diagnose_once(rulebook(), skewed(collection, offsets))) == verdict(
+        diagnose_once(rulebook(), collection)
+    )
 
 
 def _without(content: bytes, used: set[int]) -> bytes:
