@@ -183,7 +183,7 @@ _BRACKETED = (
     _label(r"\[rank(?P<rank>\d{1,6})\]: ?"),  # torch and torchrun: the global rank
     _label(r"\[default(?P<local_rank>\d{1,4})\]: ?"),  # torchrun --tee: role and local rank
     _label(r"\[(?:[^\s\]@]{1,80}@)?\d{1,10},(?P<rank>\d{1,6})\]<std(?:out|err|diag)>: ?"),  # mpirun: job, world rank
-    _label(r"\[Rank (?P<rank>\d{1,6})\] "),
+    _label(r"\[Rank (?P<rank_of_group>\d{1,6})\] "),  # torch's watchdog: its rank in the process group
     _label(r"\[pod/(?P<container>[\w.-]{1,253}/[\w.-]{1,253})\] "),
     _kernel(rf"{_BOOT} (?P<host>[\w.-]{{1,255}}) kernel: ", timestamps.boot),  # journalctl -o short-monotonic
     _transport(rf"{_BOOT} (?P<host>[\w.-]{{1,255}}) {_IDENT}\[{_PID}\]: ", timestamps.boot),

@@ -130,7 +130,9 @@ def _next_form(text: str, peeled: _Peeled) -> tuple[Form, re.Match[str]] | None:
 def _learn(peeled: _Peeled, form: Form, match: re.Match[str]) -> None:
     groups = match.groupdict()
     for name, value in groups.items():
-        if value is not None:
+        if value is not None and name == "rank_of_group":  # the global one, where only one group is
+            peeled.known.setdefault("rank", value)
+        elif value is not None:
             peeled.known[name] = value
     instant = form.stamp(groups) if form.stamp else None
     if instant is not None:

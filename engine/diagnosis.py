@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from neuron_doctor.engine.collectives import match_collectives
 from neuron_doctor.engine.clock_table import clock_table
 from neuron_doctor.engine.counterfactual import counterfactuals
 from neuron_doctor.engine.decide import Graph, decide
@@ -18,6 +17,7 @@ from neuron_doctor.engine.match import canonical, match_rules
 from neuron_doctor.engine.moments import with_years
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
+from neuron_doctor.engine.standings import match_standings
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import (
     Diagnosis,
@@ -29,7 +29,7 @@ from neuron_doctor.engine.verdict import (
     Status,
     Verdict,
 )
-
+from neuron_doctor.engine.witnesses import Witnesses, disagreements, witnesses
 
 #: How sure a root can be that may be older than the run, where another is of it.
 _DOUBTFUL = 0.5
@@ -47,12 +47,15 @@ def diagnose_once(rulebook: Rulebook, collection: Collection) -> Diagnosis:
     facts = with_years(deduplicated(_first_hand(collection)))
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))
-    collectives = complete(match_collectives([fact for fact in placed if fact.kind == "fr-rank"]), topology)
-    facts = tuple(sorted((*placed, *collectives), key=canonical))
+    standings = match_standings(placed, collection.sources, topology)
+    facts = (*placed, *complete(standings.collectives, topology))
+    votes = witnesses(facts, standings.told)
+    facts = tuple(sorted((*facts, *disagreements(votes)), key=canonical))
     sources = tuple(_completed_sources(collection.sources, facts, topology))
     matches, missing = match_rules(rulebook, facts, sources, topology)
     graph = with_shared_places(rulebook, decide(matches, facts, sources), facts, sources, topology)
-    diagnosis = _assembled(rulebook, graph, sources, missing, usable=bool(facts) or any(s.records for s in sources))
+    usable = bool(facts) or any(s.records for s in sources)
+    diagnosis = _assembled(rulebook, graph, sources, missing, votes, usable=usable)
     return replace(diagnosis, missing=_not_collected(diagnosis, topology))
 
 
@@ -75,10 +78,16 @@ def _completed_sources(sources: Iterable[Source], facts: Iterable[Fact], topolog
 
 
 def _assembled(
-    rulebook: Rulebook, graph: Graph, sources: Sequence[Source], missing: Sequence[NotEvaluable], *, usable: bool
+    rulebook: Rulebook,
+    graph: Graph,
+    sources: Sequence[Source],
+    missing: Sequence[NotEvaluable],
+    votes: Witnesses,
+    *,
+    usable: bool,
 ) -> Diagnosis:
     folded = fold(graph)
-    findings = [finding_of(item) for item in folded]
+    findings = [finding_of(item, votes) for item in folded]
     ids = {number: finding.id for item, finding in zip(folded, findings, strict=True) for number in item.members}
     findings = [
         summing_up(graph, finding, item.match.facts, ids) for item, finding in zip(folded, findings, strict=True)

@@ -14,8 +14,11 @@ from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span, ranks_
 from neuron_doctor.engine.match import Match, canonical
 from neuron_doctor.engine.rulefile import ActionDoc
 from neuron_doctor.engine.verdict import Action, Alternative, Finding, Proof, Role
+from neuron_doctor.engine.witnesses import Witnesses
 
 MAX_EVIDENCE = 16
+#: What is left of the confidence in a root whose ranks are not those that another kind of witness convicts.
+CONTESTED = 0.7
 #: An action names so many ranks at most.
 RANKS_NAMED = 8
 #: Causes that lie with one host or device: roots of them on two hosts are two.
@@ -79,8 +82,8 @@ def _common(places: Sequence[Place]) -> Place:
     return Place(**agreed, ranks=tuple(sorted(ranks)))
 
 
-def finding_of(folded: Folded) -> Finding:
-    """What reports say of them."""
+def finding_of(folded: Folded, witnesses: Witnesses) -> Finding:
+    """What reports say of them; the confidence of a root also tells of other witnesses against its ranks."""
     match, rule = folded.match, folded.match.rule
     evidence = _evidence(match.facts)
     first, last = _interval(match.facts)
@@ -92,7 +95,7 @@ def finding_of(folded: Folded) -> Finding:
         title=rule.title,
         severity=rule.severity,
         role=folded.role,
-        confidence=_confidence(match),
+        confidence=_confidence(match, witnesses if folded.role is Role.ROOT else Witnesses()),
         count=sum(1 + fact.repeats for fact in match.facts),
         place=place,
         hosts=match.hosts,
@@ -150,11 +153,14 @@ def _finding_id(rule: str, place: Place, facts: Iterable[Fact]) -> str:
     return f"{rule}-{digest[:10]}"
 
 
-def _confidence(match: Match) -> float:
-    """The rule's own, raised by each further kind of witness; an experimental rule never reaches certainty."""
-    witnesses = len({fact.name for fact in match.facts})
+def _confidence(match: Match, others: Witnesses) -> float:
+    """The rule's own, raised by each further kind of witness, lowered where one convicts other ranks; an experimental
+    rule never reaches certainty."""
+    ranks = ranks_of(match.place)
+    witnesses = len({fact.name for fact in match.facts}) + others.agreeing(ranks, match.facts)
     doubt = (1 - match.rule.confidence) * 0.5 ** (min(witnesses, 3) - 1)
-    return round(min(1 - doubt, 0.6 if match.rule.status == "experimental" else 0.99), 3)
+    raised = min(1 - doubt, 0.6 if match.rule.status == "experimental" else 0.99)
+    return round(raised * (CONTESTED if others.contest(ranks) else 1), 3)
 
 
 def _action(doc: ActionDoc, match: Match) -> Action:
