@@ -7,24 +7,26 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from neuron_doctor.collectors.discover import discover
 from neuron_doctor.corpus.simulator.incident import Incident, simulate, write
-from neuron_doctor.corpus.simulator.scenario import draw
+from neuron_doctor.corpus.simulator.scenario import PAIRABLE, Scenario, draw
 from neuron_doctor.engine.diagnosis import diagnose_once
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.judging import Judgement, judge
 from neuron_doctor.pipeline import Engine, collect_inputs
 
+PAIR = "pair"
 #: Lower ends of the bins of the reliability table.
 BINS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What to simulate: a fault (None: any, or healthy), what is missing, and a seed."""
+    """What to simulate: a cause of the simulator, `HEALTHY` or `PAIR` (two independent faults); what is missing; a seed."""
 
-    fault: str | None
+    fault: str
     loss: str
     seed: int
 
@@ -65,14 +67,22 @@ def evaluate(rulebook: Rulebook, cells: Iterable[Cell]) -> Iterator[Outcome]:
     """Simulate each cell's incident, diagnose its files, and judge the verdict."""
     engine = Engine.of(rulebook)
     for cell in cells:
-        incident = simulate(draw(cell.seed, fault=cell.fault, loss=cell.loss))
+        incident = simulate(scenario_of(cell))
         with tempfile.TemporaryDirectory(prefix="neuron-doctor-") as folder:
             yield _outcome(rulebook, engine, cell, incident, Path(folder))
 
 
+def scenario_of(cell: Cell) -> Scenario:
+    """What the simulator makes of a cell."""
+    if cell.fault == PAIR:
+        first, second = Random(cell.seed).sample(PAIRABLE, 2)  # noqa: S311 - no secret
+        return draw(cell.seed, pair=(first, second), loss=cell.loss)
+    return draw(cell.seed, fault=cell.fault, loss=cell.loss)
+
+
 def _outcome(rulebook: Rulebook, engine: Engine, cell: Cell, incident: Incident, folder: Path) -> Outcome:
     write(incident, folder)
-    diagnosis = diagnose_once(rulebook, collect_inputs(discover([str(folder)]), engine))
+    diagnosis = diagnose_once(rulebook, collect_inputs(discover([str(folder / "input")]), engine))
     faults = tuple(sorted(fault.cause for fault in incident.truth.faults))
     return Outcome(cell, faults or ("healthy",), judge(incident.truth, diagnosis))
 

@@ -72,17 +72,19 @@ def _is_there(fault: Fault, root: Finding) -> bool:
     """Whether a root's place is the fault's. A rank or a host of it must be named where the fault has one."""
     ranks = set(root.place.ranks)
     if not fault.ranks and not fault.hosts:
-        return not ranks
+        return ranks <= set(fault.involved)
     wrong_device = None not in (fault.device, root.place.device) and fault.device != root.place.device
     right_host = bool(set(root.hosts) & set(fault.hosts))
     if wrong_device or (root.hosts and fault.hosts and not right_host):
         return False
-    return ranks <= set(fault.ranks) if ranks and fault.ranks else right_host or bool(ranks)
+    if ranks and (fault.ranks or fault.involved):
+        return ranks <= {*fault.ranks, *fault.involved}
+    return right_host or bool(ranks)
 
 
 def _is_innocent(faults: Sequence[Fault], root: Finding) -> bool:
     """Whether a root names a rank, or else a host, that no fault has anything to do with."""
-    guilty = {rank for fault in faults for rank in fault.ranks}
+    guilty = {rank for fault in faults for rank in (*fault.ranks, *fault.involved)}
     hosts = {host for fault in faults for host in fault.hosts}
     if root.place.ranks:
         return bool(set(root.place.ranks) - guilty) and not hosts.issuperset(root.hosts or ("",))

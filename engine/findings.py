@@ -46,13 +46,14 @@ def fold(graph: Graph) -> list[Folded]:
             local = (match.hosts if match.rule.cause.by in _LOCAL else (), place.device, place.group)
             key: tuple[object, ...] = (match.rule.id, role, place.attempt, *local)
         else:
-            key = (
-                match.rule.id,
-                role,
-                tuple(sorted(roots_of[number] - {number})),
-            )
+            key = (match.rule.id, role, tuple(sorted({_end(graph, end) for end in roots_of[number] - {number}})))
         groups[key].append(number)
     return [_folded(graph, members) for members in groups.values()]
+
+
+def _end(graph: Graph, number: int) -> tuple[str, int]:
+    """What findings that hang on it have in common: the root itself, or only the rule of a victim that nothing explains."""
+    return graph.matches[number].rule.id, number if graph.roles[number] is Role.ROOT else -1
 
 
 def _folded(graph: Graph, members: list[int]) -> Folded:

@@ -19,9 +19,9 @@ FORMATS = ("text", "json")
 
 
 def evaluate(
-    seeds: int = typer.Option(2, min=0, help="So many incidents of each fault and each kind of loss; 0 for none."),
+    seeds: int = typer.Option(1, min=0, help="So many incidents of each fault and each kind of loss; 0 for none."),
     first_seed: int = typer.Option(0, min=0, help="The first seed."),
-    fault: list[str] = typer.Option([], help="Only this cause (repeatable); `healthy` for jobs without a fault."),
+    fault: list[str] = typer.Option([], help="Only this cause (repeatable); `pair`: two at once; `healthy`: none."),
     loss: list[str] = typer.Option([], help="Only this kind of loss (repeatable): what is missing."),
     cases: list[Path] = typer.Option([], help="Also all incidents below DIR that have an expect.yaml (repeatable)."),
     output: str = typer.Option("text", "--format", "-f", help=f"{' or '.join(FORMATS)}."),
@@ -56,17 +56,18 @@ def evaluate(
 
 def _cells(seeds: int, first: int, faults: list[str], losses: list[str]) -> list[Cell]:
     from neuron_doctor.corpus.simulator.loss import CELLS  # noqa: PLC0415
-    from neuron_doctor.corpus.simulator.scenario import CAUSES  # noqa: PLC0415
-    from neuron_doctor.evaluation import Cell  # noqa: PLC0415
+    from neuron_doctor.corpus.simulator.scenario import CAUSES, HEALTHY  # noqa: PLC0415
+    from neuron_doctor.evaluation import PAIR, Cell  # noqa: PLC0415
 
-    for chosen, known in ((faults, CAUSES), (losses, CELLS)):
+    all_faults, all_losses = (*CAUSES, PAIR, HEALTHY), [cell.cell for cell in CELLS]
+    for chosen, known in ((faults, all_faults), (losses, all_losses)):
         unknown = sorted(set(chosen) - set(known))
         if unknown:
             raise typer.BadParameter(f"{', '.join(unknown)}: not simulated; there are {', '.join(sorted(known))}")
     return [
         Cell(fault, loss, seed)
-        for fault in faults or CAUSES
-        for loss in losses or CELLS
+        for fault in faults or all_faults
+        for loss in losses or all_losses
         for seed in range(first, first + seeds)
     ]
 
