@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, rank_record, ranks_of, ranks_text
 from neuron_doctor.engine.stands import DEFAULT, LOCAL, POINT_TO_POINT, Stand
 
@@ -179,6 +179,9 @@ def _fact(rank: int, own: Sequence[Stand], groups: Sequence[GroupRecord], run: t
     """The record of a rank, which stands on the words for what it waits in, else on the last of its words."""
     best = next((stand for stand in own if stand.waits), own[-1]).fact
     job, attempt = run
-    data = {"version": "", "dialect": "words", "entries": 0, "whole": False, "issued": 0, "first_ns": 0, "last_ns": 0}
-    place = replace(best.place, job=job, attempt=attempt, rank=rank, ranks=(), group=None)
-    return Fact("fr-rank", {**data, "groups": tuple(groups)}, place, best.span, best.source, best.instant)
+    data: dict[str, Value] = {"version": "", "dialect": "words", "whole": False, "groups": tuple(groups)}
+    counts: dict[str, Value] = {"entries": 0, "issued": 0, "first_ns": 0, "last_ns": 0}
+    # what a peer says of the rank is said on the peer's host
+    host = best.place.host if best.place.rank == rank else None
+    place = Place(job=job, attempt=attempt, host=host, rank=rank)
+    return Fact("fr-rank", {**data, **counts}, place, best.span, best.source, best.instant)

@@ -151,8 +151,9 @@ def _joined(stands: list[Stand]) -> Iterator[tuple[Stand, Stand | None]]:
         yield from ((stand, stand if not grouped else None) for stand in stands if stand.group_rank < 0)
         return
     best, words = max(grouped, key=lambda stand: (stand.enqueued, stand.completed)), named[0]
-    told = {"operation": words.operation, "numel_in": words.numel_in, "numel_out": words.numel_out}
-    whole = replace(best, fact=words.fact, **told)
+    whole = replace(
+        best, fact=words.fact, operation=words.operation, numel_in=words.numel_in, numel_out=words.numel_out
+    )
     yield from ((stand, whole if stand is best else None) for stand in stands)
 
 

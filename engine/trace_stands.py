@@ -22,7 +22,7 @@ def trace_stands(facts: Iterable[Fact]) -> list[Stand]:
     for fact in facts:
         if fact.kind == "ndet-event" and fact.place.rank is not None and isinstance(fact.data.get("exec_id"), int):
             by_rank[fact.place.rank].append(fact)
-    waiting = {rank: fact for rank, events in by_rank.items() if (fact := _open(events))}
+    waiting = {rank: opened for rank, events in by_rank.items() if (opened := _open(events))}
     last = {rank: max(_number(fact) for fact in events) for rank, events in by_rank.items()}
     inside = [rank for rank, events in by_rank.items() if rank not in waiting and any(_is_inside(e) for e in events)]
     numbers = {_number(fact) for fact in waiting.values()}

@@ -329,3 +329,9 @@ def test_a_line_without_a_header_is_a_continuation(raw: str) -> None:
     record = only(raw)
     assert (record.has_header, record.instant, said(raw)) == (False, None, raw)
     assert not has_header(raw)
+
+
+def test_the_rank_in_a_process_group_does_not_replace_the_global_one() -> None:
+    [grouped] = peel("[rank12]:[E1118 20:32:23.955028747 ProcessGroupNCCL.cpp:629] [Rank 4] Watchdog caught").records
+    [alone] = peel("[E1118 20:32:23.955028747 ProcessGroupNCCL.cpp:629] [Rank 4] Watchdog caught").records
+    assert (grouped.place.rank, alone.place.rank) == (12, 4)
