@@ -5,7 +5,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from neuron_doctor.corpus.simulator.flow import Flow, Rank, Unit
+from neuron_doctor.corpus.simulator.flow import Flow, Rank, Unit, operation_of
 from neuron_doctor.corpus.simulator.history import (
     End,
     Event,
@@ -193,7 +193,7 @@ class _Course:
     def _runtime(self, time: float, rank: int) -> None:
         state, seat = self.flow.ranks[rank], self.job.seats[rank]
         unit = next(unit for unit in state.units if unit.started is not None and unit.finished is None)
-        operation, operations = _operation(state, unit)
+        operation, operations = operation_of(state, unit)
         where = {"rank": rank, "host": seat.host, "device": seat.device, "core": seat.core}
         group = unit.launch.parts[0].group
         self._event(
@@ -249,14 +249,6 @@ def _incomplete_units(state: Rank) -> Iterator[tuple[int, Unit]]:
         if unit.finished is None:
             yield index, unit
         index += len(unit.launch.parts)
-
-
-def _operation(state: Rank, unit: Unit) -> tuple[int, int]:
-    """Which of how many operations of its step's graph a launch is."""
-    before = [number for number in state.launched if number <= unit.number]
-    start = before[-1] if before else 0
-    size = before[-1] - before[-2] if len(before) > 1 else unit.number - start + 1
-    return unit.number - start, max(size, unit.number - start + 1)
 
 
 def _neighbours(job: Job) -> list[list[tuple[int, str]]]:

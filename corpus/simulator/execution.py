@@ -25,8 +25,8 @@ from neuron_doctor.corpus.simulator.history import (
     WatchdogTimeout,
 )
 from neuron_doctor.corpus.simulator.job import Job
-from neuron_doctor.corpus.simulator.program import Edit, Edits, Fate, Launch, Program
 from neuron_doctor.corpus.simulator.plan import Watcher
+from neuron_doctor.corpus.simulator.program import Edit, Edits, Fate, Launch, Program
 from neuron_doctor.corpus.simulator.scenario import Scenario
 from neuron_doctor.corpus.simulator.style import Site as Gathering
 from neuron_doctor.corpus.simulator.truth import Fault
@@ -178,7 +178,7 @@ def _outcome(flow: Flow, injections: tuple[Injection, ...]) -> _Run:
                 deaths[rank] = Death(noticed + failure.linger, failure.end, failure.exit_code, failure.signal)
                 by[rank] = number
         if number not in moments and not injection.failures and _came(injection, flow):
-            moments[number] = max(state.host for state in flow.ranks)
+            moments[number] = min(state.host for state in flow.ranks)
     return _Run(flow, deaths, moments, by)
 
 

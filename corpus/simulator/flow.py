@@ -292,6 +292,14 @@ class Flow:
             self._hosts.append(rank)
 
 
+def operation_of(state: Rank, unit: Unit) -> tuple[int, int]:
+    """Which of how many operations of its step's graph a launch is."""
+    before = [number for number in state.launched if number <= unit.number]
+    start = before[-1] if before else 0
+    size = before[-1] - before[-2] if len(before) > 1 else unit.number - start + 1
+    return unit.number - start, max(size, unit.number - start + 1)
+
+
 def _stream(rank: int, launch: Launch) -> object:
     """The device stream of a launch: one a group; transfers outside batches have one a pair of ranks."""
     part = launch.parts[0]

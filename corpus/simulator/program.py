@@ -148,7 +148,7 @@ class Program:
             template = templates[self.kind(step)]
             yield from _edited(list(template), changes) if changes else template
             yield StepEnd(step)
-        yield from self.farewell(rank)
+        yield from self.farewell()
 
     def kind(self, step: int) -> Kind:
         """What a step does beyond training."""
@@ -159,30 +159,30 @@ class Program:
     def setup(self, rank: int) -> Iterator[Instruction]:
         """Start of the process, rendezvous, compilation, the first barrier."""
         yield Work(Site.SETUP, 4.0 + rank % 7 * 0.13)
-        yield replace(self._world(rank, Site.SETUP, Op.BARRIER, 1), waits=True, recorded=False)
+        yield replace(self._world(Site.SETUP, Op.BARRIER, 1), waits=True, recorded=False)
         yield Work(Site.COMPILE, 2.0)
-        yield replace(self._world(rank, Site.SETUP, Op.BARRIER, 1), waits=True)
+        yield replace(self._world(Site.SETUP, Op.BARRIER, 1), waits=True)
 
-    def farewell(self, rank: int) -> Iterator[Instruction]:
+    def farewell(self) -> Iterator[Instruction]:
         """The end of a run that went well."""
-        yield replace(self._world(rank, Site.BARRIER, Op.BARRIER, 1), waits=True)
+        yield replace(self._world(Site.BARRIER, Op.BARRIER, 1), waits=True)
 
     def step(self, rank: int, kind: Kind) -> Iterator[Instruction]:
         """One training step."""
         yield Work(Site.DATA, 0.004)
         yield from self._pipeline(rank)
         yield from self._reduce(rank)
-        yield self._world(rank, Site.GRAD_NORM, Op.ALL_REDUCE, 1)
+        yield self._world(Site.GRAD_NORM, Op.ALL_REDUCE, 1)
         yield from self._gather(rank)
-        yield self._world(rank, Site.LOSS, Op.ALL_REDUCE, 2)
+        yield self._world(Site.LOSS, Op.ALL_REDUCE, 2)
         yield Sync()
         if kind is Kind.EVALUATE:
-            yield self._world(rank, Site.EVALUATE, Op.ALL_GATHER, 64)
+            yield self._world(Site.EVALUATE, Op.ALL_GATHER, 64)
             yield Sync(Site.EVALUATE)
         if kind is Kind.CHECKPOINT:
-            yield replace(self._world(rank, Site.BARRIER, Op.BARRIER, 1), waits=True)
+            yield replace(self._world(Site.BARRIER, Op.BARRIER, 1), waits=True)
             yield Work(Site.SAVE, 3.0)
-            yield replace(self._world(rank, Site.BARRIER, Op.BARRIER, 1), waits=True)
+            yield replace(self._world(Site.BARRIER, Op.BARRIER, 1), waits=True)
 
     def _frames(self, site: Site) -> tuple[Frame, ...]:
         return self.recipe.codebase.frames[site]
@@ -190,7 +190,7 @@ class Program:
     def _group(self, axis: Axis, rank: int) -> tuple[str, tuple[int, ...]] | None:
         return self.groups.get((axis, rank))
 
-    def _world(self, rank: int, site: Site, op: Op, count: int) -> Launch:
+    def _world(self, site: Site, op: Op, count: int) -> Launch:
         ranks = self.shape.world
         outputs = ((count * ranks,),) if op is Op.ALL_GATHER else ((count,),)
         return self._collective(site, op, "0", ((count,),), outputs, "Float")

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from neuron_doctor.corpus.simulator import loss as losses
+from neuron_doctor.corpus.simulator.faults.absence import SKIPPED
 from neuron_doctor.corpus.simulator.faults.catalogue import INJECT
 from neuron_doctor.corpus.simulator.jobs import INSTANCES, Instance, Shape
 from neuron_doctor.corpus.simulator.loss import Loss
@@ -51,7 +52,6 @@ _TENSOR = {"collectives-order-mismatch": 2, "straggler": 4}
 _LEAST = {"collectives-rank-missing": 4, "collectives-partial-completion": 4, "collectives-device-stuck": 4}
 _MISMATCHES = frozenset({"collectives-op-mismatch", "collectives-size-mismatch", "collectives-dtype-mismatch"})
 _STILL_RUNS = frozenset({"straggler", "hw-ecc-corrected-rising", HEALTHY})
-_SKIPPED = 4  # the variant of rank-missing in which the rank takes another branch
 _VERSIONS = ("none", "1.4", "2.1", "2.4", "2.9", "2.10", "2.10", "2.10")
 
 
@@ -65,7 +65,7 @@ class Scenario:
     plans: tuple[Plan, ...] = ()
     instance: Instance = INSTANCES[0]
     style: Style = Style()  # noqa: RUF009 - it is frozen
-    custom: Custom = Custom()
+    custom: Custom = Custom()  # noqa: RUF009
     loss: Loss = losses.CELLS[0]
     start: float = 1_780_000_000.0
     keep: int | None = None  # keep only the last calls of each rank
@@ -109,10 +109,9 @@ def _causes(rng: Random, fault: str | None, pair: tuple[str, str] | None) -> tup
     if pair is not None:
         return pair
     if fault is None:
-        fate = rng.random()
-        if fate < 0.15:
+        if _chance(rng, 0.15):
             return tuple(rng.sample(PAIRABLE, 2))
-        fault = HEALTHY if fate < 0.22 else rng.choice(CAUSES)
+        fault = HEALTHY if _chance(rng, 0.08) else rng.choice(CAUSES)
     return () if fault == HEALTHY else (fault,)
 
 
@@ -128,12 +127,16 @@ def _shape(rng: Random, causes: tuple[str, ...], ranks: int | None) -> tuple[Sha
     tensor = _factor(rng, world // pipeline, tensor, 8)
     pipeline = _factor(rng, world // tensor, pipeline, 8)
     data = world // tensor // pipeline
-    expert = rng.choice((1, 1, 2)) if data % 2 == 0 and data > 2 else 1
+    expert = rng.choice((1, 1, 2)) if data in {4, 8, 16, 32, 64} else 1
     instance = rng.choice(INSTANCES)
     per_host = _factor(
         rng, world // hosts, 1 if world < 4 else 2, min(instance.devices * instance.cores, 64), rising=True
     )
     return Shape(tensor, pipeline, data, expert, per_host), instance
+
+
+def _chance(rng: Random, share: float) -> bool:
+    return rng.random() < share
 
 
 def _factor(rng: Random, whole: int, least: int, most: int, *, rising: bool = False) -> int:
@@ -148,8 +151,8 @@ def _recipe(rng: Random, causes: tuple[str, ...]) -> Recipe:
         steps=rng.randrange(13, 20),
         microbatches=rng.choice((2, 3, 4)),
         layers=1,
-        one_f_one_b="p2p-order" not in causes and rng.random() < 0.6,
-        sharded=rng.random() < 0.7,
+        one_f_one_b="p2p-order" not in causes and _chance(rng, 0.6),
+        sharded=_chance(rng, 0.7),
         sequence=rng.choice((2048, 4096, 8192)),
         hidden=rng.choice((2048, 4096, 8192)),
         seconds=rng.choice((0.6, 1.4, 3.1, 7.5)),
@@ -171,7 +174,7 @@ def _plans(rng: Random, causes: tuple[str, ...], shape: Shape, recipe: Recipe) -
     if len(causes) == 1:
         return plans
     return tuple(
-        replace(plan, variant=plan.variant - 1 if plan.variant % 5 == _SKIPPED else plan.variant) for plan in plans
+        replace(plan, variant=plan.variant - 1 if plan.variant % 5 == SKIPPED else plan.variant) for plan in plans
     )
 
 
@@ -186,23 +189,23 @@ def _style(rng: Random, recorder: Recorder | None) -> Style:
     return Style(
         recorder=chosen,
         recorder_version="2.10" if chosen in _NEW_RECORDERS else rng.choice(_VERSIONS),
-        recorder_json=rng.random() < 0.2,
-        recorder_active_only=rng.random() < 0.1,
-        recorder_stale=rng.random() < 0.1,
+        recorder_json=_chance(rng, 0.2),
+        recorder_active_only=_chance(rng, 0.1),
+        recorder_stale=_chance(rng, 0.1),
         ring=rng.choice((200, 2000, 2000, 20_000)),
-        stacks=rng.random() < 0.8,
+        stacks=_chance(rng, 0.8),
         launcher=launcher,
         site=site,
-        logs_per_rank=rng.random() < 0.5,
+        logs_per_rank=_chance(rng, 0.5),
         prefix=rng.choice(("none", "none", *dressed, *by_site)),
-        runtime_debug=rng.random() < 0.4,
+        runtime_debug=_chance(rng, 0.4),
         zone=rng.choice(("UTC", None)),
-        monitor=rng.random() < 0.5,
-        ndet=rng.random() < 0.2,
+        monitor=_chance(rng, 0.5),
+        ndet=_chance(rng, 0.2),
         dmesg=True,
-        scheduler=rng.random() < 0.6,
+        scheduler=_chance(rng, 0.6),
         noise=rng.choice((0.0, 0.2, 0.6)),
-        runtime_apart=rng.random() < 0.3,
+        runtime_apart=_chance(rng, 0.3),
     )
 
 
@@ -214,7 +217,7 @@ def _custom(rng: Random, style: Style, *, asked: bool, pair: bool) -> Custom:
     watchers = (Watcher.WATCHDOG, Watcher.WATCHDOG, Watcher.NOBODY) + (() if asked else (Watcher.RUNTIME,))
     if style.recorder is Recorder.NONE:
         watchers = (Watcher.RUNTIME, Watcher.RUNTIME, Watcher.WATCHDOG, Watcher.NOBODY)
-    strict = style.launcher is Launcher.MPIRUN or (style.launcher is Launcher.SRUN and rng.random() < 0.5)
+    strict = style.launcher is Launcher.MPIRUN or (style.launcher is Launcher.SRUN and _chance(rng, 0.5))
     return Custom(
         watcher=rng.choice(watchers),
         watchdog_seconds=rng.choice((600.0, 600.0, 900.0, 1800.0)),

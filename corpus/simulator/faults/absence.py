@@ -18,6 +18,8 @@ _SLEEP = (Frame("backoff_until_ready", "/fsx/train/retry.py", 58),)
 _WRITE = (Frame("_write_bytes", "/usr/lib/python3.10/site-packages/torch/serialization.py", 878),)
 _SPIN = (Frame("build_sample_index", "/fsx/train/dataset_helpers.py", 133),)
 
+SKIPPED = 4  # the variant (of five) in which the rank takes another branch
+
 
 def stuck_on_host(setting: Setting) -> Injection:
     """The host thread of one rank waits for data, sleeps, holds the GIL, or hangs in a write: it joins nothing more."""
@@ -40,7 +42,7 @@ def stuck_on_host(setting: Setting) -> Injection:
 
 def missing(setting: Setting) -> Injection:
     """One rank never joins: five variants in how it came to that."""
-    return skipped(setting) if setting.plan.variant % 5 == 4 else stuck_on_host(setting)
+    return skipped(setting) if setting.plan.variant % 5 == SKIPPED else stuck_on_host(setting)
 
 
 def skipped(setting: Setting) -> Injection:

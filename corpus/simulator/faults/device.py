@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from neuron_doctor.corpus.simulator.faults.injection import Failure, Injection, Moment, Setting, Trace, at, changed
+from neuron_doctor.corpus.simulator.flow import operation_of
 from neuron_doctor.corpus.simulator.history import (
     DeviceMemoryExhausted,
     Event,
@@ -68,17 +69,19 @@ def hung_on_compute(setting: Setting) -> Injection:
     seat, where = setting.job.seats[plan.rank], setting.where
 
     def trace(moment: Moment) -> list[Event]:
-        stuck = moment.flow.ranks[plan.rank].stuck_at
-        number = stuck.number if stuck else 0
+        state = moment.flow.ranks[plan.rank]
+        operation, operations = operation_of(state, state.stuck_at) if state.stuck_at else (0, 1)
+        hang = HangSuspected(
+            time=moment.time,
+            fault=setting.number,
+            operation=operation,
+            operations=operations,
+            collective=False,
+            group=None,
+            **where,
+        )
         return [
-            HangSuspected(
-                time=moment.time,
-                fault=setting.number,
-                operation=number,
-                operations=number + 1,
-                collective=False,
-                **where,
-            ),
+            hang,
             ExecutionFailed(time=moment.time + 0.01, status=5, **where),
         ]
 

@@ -42,9 +42,7 @@ def barrier(setting: Setting) -> Injection:
                     time=time, fault=number, rank=state.rank, host=seat.host, group="0", waited=_WAITED
                 )
 
-    launch: Launch = replace(
-        next(one for one in setting.program.farewell(0) if isinstance(one, Launch)), fate=Fate.LOST
-    )
+    launch: Launch = replace(next(one for one in setting.program.farewell() if isinstance(one, Launch)), fate=Fate.LOST)
     edits: Edits = {(rank, setting.plan.step): (lambda steps: [*steps, launch],) for rank in range(setting.job.world)}
     fault = Fault(setting.plan.cause, weaker=("collectives-transport-stall", "collectives-hang"))
     return Injection(fault, edits, trace=trace)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from neuron_doctor.corpus.simulator.flow import Flow
 from neuron_doctor.corpus.simulator.history import End, Event, Frame
 from neuron_doctor.corpus.simulator.job import Job
-from neuron_doctor.corpus.simulator.program import Edit, Edits, Halt, Instruction, Launch, Program
 from neuron_doctor.corpus.simulator.plan import Custom, Plan
+from neuron_doctor.corpus.simulator.program import Edit, Edits, Halt, Instruction, Launch, Program
 from neuron_doctor.corpus.simulator.sites import Site
 from neuron_doctor.corpus.simulator.truth import Fault
 

@@ -8,6 +8,10 @@ from neuron_doctor.corpus.simulator.program import Edit, Instruction, Launch, Pa
 from neuron_doctor.corpus.simulator.sites import Site
 from neuron_doctor.corpus.simulator.truth import Fault
 
+_SECOND = 2  # the variant (of three) in which two ranks are odd
+_LARGE = 5  # members of a group in which two are still a minority
+_SQUARE = 4  # ranks of a cycle: in a job of no more, no rank shows which order is right
+_PAIR = 2
 _WEAKER = ("collectives-hang",)
 _OTHER = {
     Op.ALL_REDUCE: Op.ALL_GATHER,
@@ -26,7 +30,7 @@ def mismatched(setting: Setting) -> Injection:
     launch = steps[index]
     part = launch.parts[0] if isinstance(launch, Launch) else None
     ranks: tuple[int, ...] = (plan.rank,)
-    if part is not None and plan.variant % 3 == 2 and len(_group(setting, part)) >= 5:
+    if part is not None and plan.variant % 3 == _SECOND and len(_group(setting, part)) >= _LARGE:
         ranks = tuple(sorted((plan.rank, next(rank for rank in _group(setting, part) if rank != plan.rank))))
     back = index - len(steps)  # from the end, where the steps of all members agree
     places = {rank: len(setting.step(rank)) + back for rank in ranks}
@@ -39,7 +43,7 @@ def mismatched(setting: Setting) -> Injection:
 def disordered(setting: Setting) -> Injection:
     """Ranks use two groups in another order than the others: one against the world, or two that close a cycle of four."""
     shape = setting.program.shape
-    if setting.plan.variant % 2 and shape.tensor > 1 and shape.data > 1 and shape.world > 4:
+    if setting.plan.variant % 2 and shape.tensor > 1 and shape.data > 1 and shape.world > _SQUARE:
         return _cycle(setting)
     return _two_groups(setting)
 
@@ -88,7 +92,7 @@ def _group(setting: Setting, part: Part) -> tuple[int, ...]:
 
 def _majority(setting: Setting, launch: Launch) -> bool:
     """A collective of three or more: of two that differ, nobody can say which is wrong."""
-    return launch.parts[0].peer is None and len(_group(setting, launch.parts[0])) > 2
+    return launch.parts[0].peer is None and len(_group(setting, launch.parts[0])) > _PAIR
 
 
 def _changes(cause: str, part: Part) -> bool:

@@ -29,7 +29,8 @@ BEFORE_RENDEZVOUS = frozenset(
 )
 _WEAKER = ("collectives-rank-died", "collectives-hang", "process-crash", "application-exception", "runtime-init-failed")
 _OLD = {"runtime": "2.20.22.0", "driver": "2.16.7.0", "collectives": "2.20.22.0"}
-_CACHE = "/var/tmp/neuron-compile-cache/neuronxcc-2.16.372.0+4a9b2326/MODULE_{module}+4eddc804"
+_BOTH_ENDS = 2  # of two hosts that do not reach each other, nothing says whose security group it is
+_CACHE = "/var/tmp/neuron-compile-cache/neuronxcc-2.16.372.0+4a9b2326/MODULE_{module}+4eddc804"  # noqa: S108 - a path in a message
 
 
 def failed(setting: Setting) -> Injection:
@@ -51,7 +52,11 @@ def failed(setting: Setting) -> Injection:
             yield SetupFailed(time=time, fault=number, what=cause, detail=_detail(setting, rank), **where)
 
     ranks = reporters if cause in OF_THE_RANK else ()
-    hosts = () if cause in OF_THE_JOB or (cause == "efa-security-group" and len(job.hosts) < 3) else (setting.host,)
+    hosts = (
+        ()
+        if cause in OF_THE_JOB or (cause == "efa-security-group" and len(job.hosts) <= _BOTH_ENDS)
+        else (setting.host,)
+    )
     involved = () if cause in OF_THE_RANK else reporters
     fault = Fault(cause, ranks, hosts, weaker=_WEAKER, involved=involved)
     index = 1 if cause in BEFORE_RENDEZVOUS else 3
@@ -63,7 +68,7 @@ def failed(setting: Setting) -> Injection:
 
 def compile_failed(setting: Setting) -> Injection:
     """The compiler fails in one rank, or is killed for host memory; its program raises and the others wait for it."""
-    plan, where = setting.plan, {"rank": setting.plan.rank, "host": setting.where["host"]}
+    plan, rank, host = setting.plan, setting.plan.rank, setting.where["host"]
     oom = plan.cause == "compile-host-oom"
     frames = setting.frames(Site.COMPILE)
     message = (
@@ -77,7 +82,12 @@ def compile_failed(setting: Setting) -> Injection:
         if oom:
             resident = moment.rng.randrange(60_000_000, 200_000_000)
             yield KernelOom(
-                time=moment.time - 1.2, fault=setting.number, process="walrus_driver", resident_kib=resident, **where
+                time=moment.time - 1.2,
+                fault=setting.number,
+                process="walrus_driver",
+                resident_kib=resident,
+                rank=rank,
+                host=host,
             )
         yield Compiling(
             time=start,
@@ -85,10 +95,11 @@ def compile_failed(setting: Setting) -> Injection:
             seconds=_COMPILES - 1.0,
             graph=_module(setting),
             failed="killed" if oom else "error",
-            **where,
+            rank=rank,
+            host=host,
         )
         yield ExceptionRaised(
-            time=moment.time, fault=told, type="RuntimeError", message=message, frames=frames, **where
+            time=moment.time, fault=told, type="RuntimeError", message=message, frames=frames, rank=rank, host=host
         )
 
     halt = Halt(setting.number, End.RAISED, frames, exit_code=1, dumps=False)
@@ -102,8 +113,10 @@ def compiling(setting: Setting) -> Injection:
     plan = setting.plan
 
     def trace(moment: Moment) -> Iterator[Event]:
-        where = {"rank": plan.rank, "host": setting.where["host"]}
-        yield Compiling(time=moment.time, fault=setting.number, seconds=None, graph=_module(setting), **where)
+        rank, host = plan.rank, setting.where["host"]
+        yield Compiling(
+            time=moment.time, fault=setting.number, seconds=None, graph=_module(setting), rank=rank, host=host
+        )
 
     halt = Halt(setting.number, End.HUNG, setting.frames(Site.COMPILE))
     fault = Fault(plan.cause, (plan.rank,), (setting.host,), weaker=("comm-timeout", "collectives-rank-missing"))
