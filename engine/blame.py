@@ -142,8 +142,14 @@ def _silent_peers(hang: Hang, rank: int) -> tuple[int, ...]:
 
 
 def _stand_together(hang: Hang, rank: int) -> bool:
-    """Whether the last operation that a rank issued is also the last of all who take part in it, or one of them left no
-    dump: then the rank may wait in it. Only where no completion is recorded."""
+    """Whether the rank may wait in something to which all have come. Only where no completion is recorded.
+
+    So it is where all members of a group have issued as much in it and equally much since, as hosts do that run ahead of
+    a device; and where the last operation that a rank issued is also the last of all who take part in it, or one of them
+    left no dump.
+    """
+    if any(rank in group.members and _equally_far(group) for group in hang.groups):
+        return True
     last = hang.dumps[rank].last_issued()
     if last is None:
         return False
@@ -156,6 +162,14 @@ def _stand_together(hang: Hang, rank: int) -> bool:
     return bool(peers) and all(
         peer not in hang.dumps or _stands_at(hang.dumps[peer], record, operation) for peer in peers
     )
+
+
+def _equally_far(group: ProcessGroup) -> bool:
+    windows = [(member, member.window) for member in group.members.values()]
+    if len(group.ranks) <= 1 or len(windows) < len(group.ranks) or not all(window for _, window in windows):
+        return False
+    places = {(member.issued, member.dump.last_record() - window[-1].record) for member, window in windows}
+    return len(places) == 1
 
 
 def _stands_at(dump: RankRecord, record: GroupRecord, operation: Operation) -> bool:

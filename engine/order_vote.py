@@ -46,15 +46,13 @@ def deviants(
     ranks = sorted(ranks)
     fronts = {rank: gathering for gathering in reversed(cycle) for rank in gathering.waiting if rank in set(ranks)}
     pasts = {rank: _past(dumps[rank], cycle, rank) for rank in fronts}
+    # Where transfers take part, the past that a ring still holds is too short for one's own habits.
+    long = [rank for rank in pasts if dumps[rank].whole or not any(gathering.is_transfer for gathering in cycle)]
     for found in (
         sorted(out_of_step(groups) & set(ranks)),
-        [rank for rank in pasts if _recurs(pasts[rank], whole=dumps[rank].whole) is False],
+        [rank for rank in long if _recurs(pasts[rank], whole=dumps[rank].whole) is False],
         [rank for rank in fronts if _differs_from_peers(rank, fronts[rank], cycle, set(ranks))],
-        [
-            rank
-            for rank in pasts
-            if _recurs(_runs(pasts[rank])[not dumps[rank].whole :], whole=dumps[rank].whole) is False
-        ],
+        [rank for rank in long if _recurs(_counted(pasts[rank], dumps[rank]), whole=dumps[rank].whole) is False],
         _alone(fronts, cycle),
     ):
         if found:  # many who look odd are not: then what tells them apart is none
@@ -120,6 +118,11 @@ def _runs(past: Sequence[Hashable]) -> list[Hashable]:
         longest = max((seen for other, seen in runs[:-1] if other == part), default=length)
         runs[-1] = (part, max(length, longest))
     return list(runs)
+
+
+def _counted(past: Sequence[Hashable], dump: RankRecord) -> list[Hashable]:
+    """The runs of a past; a ring may have cut the first one short."""
+    return _runs(past) if dump.whole else _runs(past)[1:]
 
 
 def _recurs(past: Sequence[Hashable], *, whole: bool) -> bool | None:

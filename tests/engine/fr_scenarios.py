@@ -89,7 +89,8 @@ def draw(seed: int, *, shapes: Iterable[tuple[int, int, int]] = SHAPES, steps: i
     batches, schedule = chance.random() < 0.4, chance.choice(["plain", "1f1b"])
     layers = chance.randrange(1, 4)
     programs = {
-        rank: mesh.program(rank, steps, layers, batches=batches, interleaved=schedule == "1f1b") for rank in range(mesh.size)
+        rank: mesh.program(rank, steps, layers, batches=batches, interleaved=schedule == "1f1b")
+        for rank in range(mesh.size)
     }
     return Draw(chance, mesh, programs, chance.choice([1, 2, 4, 8]))
 
@@ -98,7 +99,9 @@ def stopped(d: Draw) -> Case | None:
     rank = d.rank()
     at = d.late(rank)
     transfer = bool(d.programs[rank][at].peers)
-    return Case(d.run(Faults(host={rank: at})), {"rank-missing", "p2p-missing"} if transfer else {"rank-missing"}, {rank})
+    return Case(
+        d.run(Faults(host={rank: at})), {"rank-missing", "p2p-missing"} if transfer else {"rank-missing"}, {rank}
+    )
 
 
 def stopped_twice(d: Draw) -> Case | None:
@@ -217,7 +220,11 @@ def wrong_peer(d: Draw) -> Case | None:
     if at is None:
         return None
     op = d.programs[rank][at]
-    others = [peer for peer in op.group.ranks if peer not in {rank, op.peers[0][1]} and abs(peer - rank) > d.mesh.tp * d.mesh.dp]
+    others = [
+        peer
+        for peer in op.group.ranks
+        if peer not in {rank, op.peers[0][1]} and abs(peer - rank) > d.mesh.tp * d.mesh.dp
+    ]
     if not others:
         return None
     d.programs[rank][at] = replace(op, peers=(("send", d.chance.choice(others)),))
@@ -290,8 +297,25 @@ def outside(d: Draw) -> Case | None:
 CLASSES: dict[str, Callable[[Draw], Case | None]] = {
     one.__name__.replace("_", " "): one
     for one in (
-        stopped, stopped_twice, died, lost_others, other_operation, other_size, other_type, swapped, ring_of_three,
-        skipped, skipped_transfer, wrong_peer, both_send, unseen, stuck_device, stalled, finished, running, outside,
+        stopped,
+        stopped_twice,
+        died,
+        lost_others,
+        other_operation,
+        other_size,
+        other_type,
+        swapped,
+        ring_of_three,
+        skipped,
+        skipped_transfer,
+        wrong_peer,
+        both_send,
+        unseen,
+        stuck_device,
+        stalled,
+        finished,
+        running,
+        outside,
     )
 }
 

@@ -109,7 +109,10 @@ class Mesh:
         inner: Program = []
         for layer in range(layers):
             if self.tp > 1:
-                inner += [Op(tensor, "_all_gather_base", 2048 + layer), Op(tensor, "_reduce_scatter_base", 2048 + layer)]
+                inner += [
+                    Op(tensor, "_all_gather_base", 2048 + layer),
+                    Op(tensor, "_reduce_scatter_base", 2048 + layer),
+                ]
             if "EXPERT" in self.groups:
                 inner += [Op(self.groups["EXPERT"][rank], "all_to_all", 512)] * 2
         backward = [Op(tensor, "all_reduce", 64)] if self.tp > 1 else []
@@ -322,9 +325,9 @@ def _row(
         "op_id": op_id,
         "profiling_name": label,
         "time_created_ns": one.at_ns,
-        "input_sizes": [[one.op.size]],
+        "input_sizes": [[one.op.size * (len(one.op.group.ranks) if "reduce_scatter" in one.op.name else 1)]],
         "input_dtypes": [one.op.dtype],
-        "output_sizes": [[one.op.size]],
+        "output_sizes": [[one.op.size * (len(one.op.group.ranks) if "all_gather" in one.op.name else 1)]],
         "output_dtypes": [one.op.dtype],
         "state": state,
         "time_discovered_started_ns": one.started_ns if started and completes else None,
