@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.coincidence import tail
 from neuron_doctor.engine.decide import Graph
-from neuron_doctor.engine.facts import Fact, Source, ranks_of
+from neuron_doctor.engine.facts import Fact, Source, Value, ranks_of
 from neuron_doctor.engine.match import match_rules
 from neuron_doctor.engine.rank_places import Spot, Spots, spots_of_ranks
 from neuron_doctor.engine.recorder import ranks_text
@@ -198,7 +198,7 @@ def _fact(
         key=lambda fact: (fact.span.path, fact.span.offset, fact.name),
     )
     others = len(share.members) - len(share.inside)
-    data = {
+    data: dict[str, Value] = {
         "what": share.spot.what,
         "name": share.spot.name,
         "description": _sentence(share, also, failing),
