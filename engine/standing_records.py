@@ -181,7 +181,8 @@ def _fact(rank: int, own: Sequence[Stand], groups: Sequence[GroupRecord], run: t
     job, attempt = run
     data: dict[str, Value] = {"version": "", "dialect": "words", "whole": False, "groups": tuple(groups)}
     counts: dict[str, Value] = {"entries": 0, "issued": 0, "first_ns": 0, "last_ns": 0}
-    # what a peer says of the rank is said on the peer's host
-    host = best.place.host if best.place.rank == rank else None
+    # what a peer says of the rank is said on the peer's host, and by its clock
+    own_words = best.place.rank == rank
+    host = best.place.host if own_words else None
     place = Place(job=job, attempt=attempt, host=host, rank=rank)
-    return Fact("fr-rank", {**data, **counts}, place, best.span, best.source, best.instant)
+    return Fact("fr-rank", {**data, **counts}, place, best.span, best.source, best.instant if own_words else None)

@@ -135,7 +135,8 @@ class _Words:
         [rank] = ranks
         told = f"all other ranks of the job wait, at last for rank {rank}, whose log says nothing"
         data = {**fact.data, "culprits": (rank,), "description": told, "witness": "silence"}
-        return [replace(fact, data=data, place=replace(fact.place, rank=rank, ranks=(rank,), host=None))]
+        place = replace(fact.place, rank=rank, ranks=(rank,), host=None)
+        return [replace(fact, data=data, place=place, instant=None)]  # the instant is of a peer's clock
 
     def lone(self) -> list[Fact]:
         """The few ranks that stand elsewhere than all others, by the words of the runtime."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
-from neuron_doctor.engine.facts import Fact, Place, Source, Span, Value
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source, Span, Value
 from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation
 from neuron_doctor.engine.standings import Standings, match_standings
 from neuron_doctor.engine.topology import Topology
@@ -135,10 +136,16 @@ def test_a_peer_names_the_rank_in_a_desync_report_and_lends_it_no_host() -> None
     named = said(
         0, at=300, ranks=(3,), host="peer", witness="desync", waits=False, named=True, last_completed=40, sequence=41
     )
-    facts = [fact for rank in (0, 1, 2) for fact in waits(rank, 41)] + [named]
+    facts = [fact for rank in (0, 1, 2) for fact in waits(rank, 41)] + [replace(named, instant=Instant(5, Clock.UTC))]
     [fact] = standings(facts, 4).collectives
     assert (fact.data["verdict"], fact.data["culprits"], fact.data["witness"]) == ("rank-missing", (3,), "desync")
-    assert fact.place.host is None
+    assert (fact.place.host, fact.instant) == (None, None)
+
+
+def test_the_time_at_which_others_gave_up_is_none_of_the_silent_ranks_clock() -> None:
+    facts = [replace(fact, instant=Instant(5, Clock.HOST_LOCAL)) for rank in (0, 1, 3) for fact in waits(rank, 412)]
+    [fact] = standings(facts, 4, logged=(2,)).collectives
+    assert (fact.place.rank, fact.place.host, fact.instant) == (2, None, None)
 
 
 def test_the_rank_between_two_operations_is_the_one_that_the_others_wait_for() -> None:
