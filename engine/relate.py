@@ -94,13 +94,21 @@ class _ByHost:
 def _link(matches: Sequence[Match], times: _Times, effect: int, cause: int, explains: Explains) -> Link | None:
     if effect == cause:
         return None
-    related = RELATIONS[explains.relation](matches[effect], matches[cause])
+    related = _share_a_record(matches[effect], matches[cause]) or RELATIONS[explains.relation](
+        matches[effect], matches[cause]
+    )
     timely = times.in_time(effect, cause, explains)
     unproven = related is None and timely is None
     if related is False or timely is False or (unproven and _speaks_for_itself(matches[effect], matches[cause])):
         return None
     what = matches[cause].rule.title
     return Link(effect, cause, explains.edge, f"{explains.relation}: {what}", sure=related is True)
+
+
+def _share_a_record(effect: Match, cause: Match) -> bool:
+    """Whether one record is evidence for both: then they are about one thing, wherever that is."""
+    records = {(fact.source, fact.span.offset) for fact in cause.facts if fact.span.length}
+    return any((fact.source, fact.span.offset) in records for fact in effect.facts)
 
 
 def _speaks_for_itself(effect: Match, cause: Match) -> bool:
