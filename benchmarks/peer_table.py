@@ -169,7 +169,10 @@ def page(outcomes: list[tuple[Sample, str, str]], version: str, seeds: int) -> s
     by: dict[str, dict[str, dict[str, Counter[str]]]] = {title: {} for title in ("all", "fault", "recorder")}
     for sample, theirs, our in outcomes:
         rows = [("all", "all"), ("fault", sample.name), ("recorder", sample.recorder)]
+        shows = bool(sample.truth) and not sample.open
+        rows += [("all", "that show who it was")] if shows else []
         rows += [("all", "of a format that the peer reads")] if is_for_peer(sample) else []
+        rows += [("all", "both")] if shows and is_for_peer(sample) else []
         for title, row in rows:
             tools = by[title].setdefault(row, {version: Counter(), "neuron-doctor": Counter()})
             tools[version][theirs] += 1
@@ -193,8 +196,9 @@ This page is written by `benchmarks/peer_table.py`; do not edit it. {sets} sets 
   and not all at fault.
 - **nobody**: the dumps show who it was, and nobody was named. **crashed**: a traceback, or no answer within 120 s.
 
-The simulator is our own, so these figures say how the two compare on such files, not how often either is right on yours. It is
-made to draw what real jobs do: hosts that run ahead, wrapped rings, batched transfers, lost dumps, every schema since torch 2.2.
+The simulator is our own, and neuron-doctor was made better on other seeds of it, so these figures say how the two compare on such
+files, not how often either is right on yours. Which recorder shows what (`may_be_open`) was written down by us too. It
+draws what real jobs do: hosts that run ahead, wrapped rings, batched transfers, lost dumps, every schema since torch 2.2.
 The peer reads pickles of schema 2.1 and later only; what it cannot read counts as crashed, and a line of its own leaves that out.
 It gets the right prefix and
 `--allow-incomplete-ranks`, and of two readings of what it prints (the first report, or all) the better one counts.
@@ -204,7 +208,7 @@ It gets the right prefix and
 To run it again:
 
 ```
-python -m venv peer && peer/bin/pip install torch --index-url https://download.pytorch.org/whl/cpu
+python -m venv peer && peer/bin/pip install torch tabulate
 python -m benchmarks.peer_table --peer peer [--real <directory with dumps and truth.txt> ...]
 ```
 """

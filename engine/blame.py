@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from neuron_doctor.engine.argument_vote import Disagreement
 from neuron_doctor.engine.gatherings import Gathering, Waits, waits
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
-from neuron_doctor.engine.order_vote import deviants, is_precedented, out_of_step
+from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, RankRecord, ranks_text
 from neuron_doctor.engine.waitfor import bottoms, upstream
@@ -17,8 +17,6 @@ from neuron_doctor.engine.waitfor import bottoms, upstream
 _TRACED = 64
 #: A rank that has issued so many operations has long been through all that its program does.
 _LONG = 10_000
-#: At most one in so many ranks may be the odd ones.
-_FEW = 4
 #: Two ranks that wait for each other, and no more.
 _TWO = 2
 
@@ -107,18 +105,9 @@ def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering, at
             "no dump"
         )
         return Blame("undecided", told, missing=unknown, members=(rank,), gathering=here, about_ranks=True)
-    strays = () if here.group.completions else tuple(sorted(out_of_step(hang.groups) - {rank}))
-    if strays:
-        told = "issued another number of operations than its peers up to the same collective; no completion is recorded"
-        few = _FEW * len(strays) <= len(hang.dumps)
-        return Blame(
-            "order-mismatch",
-            told,
-            culprits=strays if few else (),
-            members=strays,
-            gathering=here,
-            about_ranks=True,
-        )
+    strays = tuple(stray for stray in hang.strays if stray != rank)
+    if strays and not here.group.completions:
+        return _astray("order-mismatch", strays, here)
     if not here.group.completions and _stand_together(hang, rank):
         told = f"never issued {at}; no completion is recorded, so it may wait in what all its peers issued"
         return Blame("undecided", told, members=(rank,), gathering=here, about_ranks=True)
@@ -139,6 +128,11 @@ def _silent_peers(hang: Hang, rank: int) -> tuple[int, ...]:
         if group.proven and (member := group.members.get(rank)) and member.record and member.record.last_record() >= 0
     )
     return tuple(sorted({peer for group in used for peer in group.ranks if peer not in hang.dumps}))
+
+
+def _astray(verdict: str, ranks: tuple[int, ...], gathering: Gathering) -> Blame:
+    told = "issued more or fewer operations than the other ranks of their program up to the same collective"
+    return Blame(verdict, told, culprits=ranks, gathering=gathering, about_ranks=True)
 
 
 def _stand_together(hang: Hang, rank: int) -> bool:
@@ -196,7 +190,7 @@ def _of_gathering(hang: Hang, gathering: Gathering) -> Blame:
         told = f"{at} does not complete, and no dump tells who should take part in it"
         return Blame("undecided", told, members=tuple(sorted(gathering.group.members)), gathering=gathering)
     if gathering.is_transfer:
-        return Blame("transport-stall", f"both ends of {at} have come and it does not complete", gathering=gathering)
+        return _of_transfer(hang, gathering, at)
     unstarted = _unstarted(hang, gathering)
     if unstarted:
         told = f"issued {at} as all others did, and never started it: the device is stuck before it"
@@ -210,6 +204,13 @@ def _of_gathering(hang: Hang, gathering: Gathering) -> Blame:
         return Blame("partial-completion", told, culprits=odd, members=tuple(sorted(members)), gathering=gathering)
     told = f"all ranks have come to {at} with equal arguments, and it completes on none"
     return Blame("transport-stall", told, members=tuple(sorted(members)), gathering=gathering)
+
+
+def _of_transfer(hang: Hang, gathering: Gathering, at: str) -> Blame:
+    """A transfer to which both ends seem to have come: if a rank left one out, it is the next one that came."""
+    if hang.strays:
+        return _astray("p2p-missing", hang.strays, gathering)
+    return Blame("transport-stall", f"both ends of {at} have come and it does not complete", gathering=gathering)
 
 
 def _unstarted(hang: Hang, gathering: Gathering) -> tuple[int, ...]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from neuron_doctor.engine.argument_vote import Disagreement, first_disagreement
 from neuron_doctor.engine.gatherings import Gathering, Waits
+from neuron_doctor.engine.order_vote import out_of_step
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import ROOTED, Operation, RankRecord
 from neuron_doctor.engine.waitfor import reversed_edges
 
 #: A rank whose device still works on what peers have completed lags by at least this many collectives.
 _LAG = 2
+#: At most one in so many ranks may be the odd ones.
+_FEW = 4
 
 
 @dataclass
@@ -42,6 +46,13 @@ class Hang:
     def is_idle(self, rank: int) -> bool:
         """Whether a rank with a dump waits in nothing."""
         return rank in self.dumps and rank not in self.waits.by_rank
+
+    @cached_property
+    def strays(self) -> tuple[int, ...]:
+        """The few ranks that have issued another number of operations than their peers up to the same collective; ()
+        where they are none, or many."""
+        found = out_of_step(self.groups)
+        return tuple(sorted(found)) if _FEW * len(found) <= len(self.dumps) else ()
 
     def is_waited_for(self, bottom: Sequence[int]) -> bool:
         """Whether anybody waits for the end of a chain of waits; where a stuck device stands is no such end."""

@@ -1,0 +1,107 @@
+"""Jobs drawn at random, in each way to fail and with each recorder: the right ranks are blamed, or nobody is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from fr_scenarios import CLASSES, RECORDERS, Case, draw, may_be_open
+from fr_simulator import Faults, Mesh, Op, Pg, Recorder, fact_of, facts_of, run
+
+from neuron_doctor.engine.collectives import match_collectives
+from neuron_doctor.engine.facts import Fact
+
+#: A snapshot of a job that moves shows ranks that have not come yet, just as a hang does: nothing in a dump says when it
+#: was taken.
+TELLABLE = sorted(set(CLASSES) - {"running"})
+
+#: An own habit that a rank breaks for the first time is no proof where no peer runs the same program.
+HARD = {"both send", "skipped transfer", "wrong peer"}
+
+
+def cases(name: str, first: int, wanted: int) -> Iterator[Case]:
+    made = 0
+    for seed in range(first, first + 200):
+        case = CLASSES[name](draw(seed))
+        if case is not None:
+            yield case
+            made += 1
+        if made == wanted:
+            return
+
+
+def answer(case: Case, recorder: Recorder) -> tuple[set[str], set[int]]:
+    found = match_collectives([fact_of(data, rank) for rank, data in case.dumps(recorder).items()])
+    return {str(fact.data["verdict"]) for fact in found}, {rank for fact in found for rank in fact.place.ranks}
+
+
+@pytest.mark.parametrize("name", TELLABLE)
+def test_no_innocent_rank_is_blamed_and_nearly_all_at_fault_are(name: str) -> None:
+    outcomes: Counter[str] = Counter()
+    for number, case in enumerate(cases(name, 40_000, 4)):
+        for recorder_name in list(RECORDERS)[number % 4 :: 4]:
+            recorder = RECORDERS[recorder_name]
+            _, blamed = answer(case, recorder)
+            assert blamed <= case.culprits, (recorder_name, blamed, case.culprits)
+            outcomes["right" if blamed == case.culprits or may_be_open(name, recorder, case) else "open"] += 1
+    assert outcomes["right"] >= (0.6 if name in HARD else 0.9) * outcomes.total()
+
+
+def verdicts(facts: list[Fact]) -> dict[str, set[int]]:
+    return {str(fact.data["verdict"]): set(fact.place.ranks) for fact in match_collectives(facts)}
+
+
+def programs_of(mesh: Mesh) -> dict[int, list[Op]]:
+    return {rank: mesh.program(rank) for rank in range(mesh.size)}
+
+
+def test_without_completions_two_groups_used_in_another_order_are_seen_though_all_have_issued_both() -> None:
+    mesh = Mesh(2, 4)
+    programs = programs_of(mesh)
+    at = [number for number, op in enumerate(programs[5]) if op.group.desc == "default_pg"][3]
+    programs[5][at - 1], programs[5][at] = programs[5][at], programs[5][at - 1]
+    facts = facts_of(run(mesh, programs, Faults(), ahead=6), Recorder(backend="neuron", completions=False))
+    assert verdicts(facts) == {"order-mismatch": {5}}
+
+
+def test_without_completions_a_missing_dump_may_be_what_all_wait_for() -> None:
+    mesh = Mesh(4, 2)
+    job = run(mesh, programs_of(mesh), Faults(host={2: 30}), ahead=4)
+    facts = facts_of(job, Recorder(backend="neuron", completions=False), without=[2])
+    found = match_collectives(facts)
+    assert {fact.place.ranks for fact in found} == {()}
+    assert {rank for fact in found for rank in fact.data["missing_dumps"]} == {2}  # type: ignore[union-attr]
+    assert "healthy" not in {fact.data["verdict"] for fact in found}
+
+
+def test_a_stall_without_completions_blames_no_host_that_stands_where_its_peers_do() -> None:
+    mesh = Mesh(4, 4)
+    group = mesh.groups["TENSOR"][9]
+    job = run(mesh, programs_of(mesh), Faults(dead_group=(group.name, 20)), ahead=6)
+    found = verdicts(facts_of(job, Recorder(backend="neuron", completions=False)))
+    assert set().union(*found.values()) == set()
+
+
+def test_of_ranks_of_one_program_the_one_that_left_out_an_operation_is_told_by_its_count() -> None:
+    mesh = Mesh(4, 2, 2)
+    programs = programs_of(mesh)
+    at = [number for number, op in enumerate(programs[6]) if op.peers][5]
+    del programs[6][at]
+    facts = facts_of(run(mesh, programs, Faults(), ahead=6), Recorder(ring=25))
+    assert set().union(*verdicts(facts).values()) == {6}
+
+
+def test_stages_of_a_pipeline_that_come_in_turn_are_no_stragglers() -> None:
+    tensor, stages = Pg("1", "TENSOR", (0, 1)), Pg("2", "PIPELINE", (0, 1))
+    mesh = Mesh(2, 1)
+    mesh.groups = {"TENSOR": dict.fromkeys((0, 1), tensor), "PIPELINE": dict.fromkeys((0, 1), stages)}
+    programs = {
+        0: [Op(stages, "", 64, peers=(("send", 1),)), Op(tensor)] * 20,
+        1: [Op(stages, "", 64, peers=(("recv", 0),)), Op(tensor)] * 20,
+    }
+    job = run(mesh, programs, Faults())
+    for rank, issued in job.issued.items():
+        for one in issued:
+            one.started_ns = one.done_ns - (1 if rank else 40) * 1_000_000
+    assert verdicts(facts_of(job, Recorder(timing=True))) == {"healthy": set()}
