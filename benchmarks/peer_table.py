@@ -202,6 +202,9 @@ draws what real jobs do: hosts that run ahead, wrapped rings, batched transfers,
 The peer reads pickles of schema 2.1 and later only; what it cannot read counts as crashed, and a line of its own leaves that out.
 It gets the right prefix and
 `--allow-incomplete-ranks`, and of two readings of what it prints (the first report, or all) the better one counts.
+Most of its other
+crashes are two that it has on real files as well: it does not know the backend name `neuron`, and torch itself writes gloo's
+dumps without the groups that it looks up.
 
 {tables}
 
