@@ -84,7 +84,7 @@ def _outcome(rulebook: Rulebook, engine: Engine, cell: Cell, incident: Incident,
     write(incident, folder)
     diagnosis = diagnose_once(rulebook, collect_inputs(discover([str(folder / "input")]), engine))
     faults = tuple(sorted(fault.cause for fault in incident.truth.faults))
-    return Outcome(cell, faults or ("healthy",), judge(incident.truth, diagnosis))
+    return Outcome(cell, faults or ("healthy",), judge(incident.truth, diagnosis, incident.history.job))
 
 
 def tally(outcomes: Sequence[Outcome]) -> Tally:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from neuron_doctor.corpus.simulator.job import Job
 from neuron_doctor.corpus.simulator.truth import Fault, Knowable, Truth
 from neuron_doctor.engine.verdict import ActionKind, Diagnosis, Finding
 
@@ -17,6 +18,11 @@ NODE_ACTIONS = frozenset(
         ActionKind.REPLACE_INSTANCE,
         ActionKind.RESTART_ELSEWHERE,
     }
+)
+
+#: What ranks say that wait: the contract calls these victims, so silence about a root is right.
+_WAITING = frozenset(
+    {"collectives-barrier-timeout", "collectives-hang", "comm-timeout", "comm-peer-lost", "exec-unit-unrecoverable"}
 )
 
 
@@ -36,14 +42,17 @@ class Judgement:
     said: str
 
 
-def judge(truth: Truth, diagnosis: Diagnosis) -> Judgement:
-    """The diagnosis of an incident held against the truth about it."""
+def judge(truth: Truth, diagnosis: Diagnosis, job: Job | None = None) -> Judgement:
+    """The diagnosis of an incident held against the truth about it. By the job all names of a host are known, and the
+    ranks of a device."""
+    diagnosis = _with_host_names(diagnosis, job) if job else diagnosis
+    truth = replace(truth, faults=tuple(_on_its_device(fault, job) for fault in truth.faults)) if job else truth
     by_id = {finding.id: finding for finding in diagnosis.findings}
     roots = [by_id[i] for i in diagnosis.root_causes]
     wanted = [
         number
         for number, fault in enumerate(truth.faults)
-        if fault.is_root and truth.knowable.get(number) is not Knowable.HIDDEN
+        if fault.is_root and fault.cause not in _WAITING and truth.knowable.get(number) is not Knowable.HIDDEN
     ]
     named = [_named(truth, root) for root in roots]
     return Judgement(
@@ -57,6 +66,29 @@ def judge(truth: Truth, diagnosis: Diagnosis) -> Judgement:
     )
 
 
+def _with_host_names(diagnosis: Diagnosis, job: Job) -> Diagnosis:
+    """The pod, the address and the instance of a host are names of it."""
+    names = {
+        alias: host.name
+        for host in job.hosts
+        for alias in (host.pod, host.address, host.instance_id, host.name)
+        if alias
+    }
+    findings = [
+        replace(f, hosts=tuple(sorted({names.get(host, host) for host in f.hosts}))) for f in diagnosis.findings
+    ]
+    return replace(diagnosis, findings=tuple(findings))
+
+
+def _on_its_device(fault: Fault, job: Job) -> Fault:
+    """A fault of a device is that of all its ranks."""
+    if fault.device is None or not fault.ranks:
+        return fault
+    hosts = {job.seats[rank].host for rank in fault.ranks}
+    ranks = [seat.rank for seat in job.seats if seat.host in hosts and seat.device == fault.device]
+    return replace(fault, ranks=tuple(sorted({*fault.ranks, *ranks})))
+
+
 def _named(truth: Truth, root: Finding) -> int | None:
     """The fault that a root names, by number."""
     fitting = (n for n, fault in enumerate(truth.faults) if _fits(fault, truth.knowable.get(n), root))
@@ -64,7 +96,8 @@ def _named(truth: Truth, root: Finding) -> int | None:
 
 
 def _fits(fault: Fault, knowable: Knowable | None, root: Finding) -> bool:
-    causes = {fault.cause} if knowable is Knowable.STATED else {fault.cause, *fault.weaker}
+    stated = knowable is Knowable.STATED and fault.cause not in _WAITING
+    causes = {fault.cause} if stated else {fault.cause, *fault.weaker}
     return fault.is_root and root.cause in causes and _is_there(fault, root)
 
 
