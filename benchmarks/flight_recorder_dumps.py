@@ -7,7 +7,6 @@ each sort of entry is pickled once and then filled in.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +21,9 @@ STEPS = 5_000
 _HOLES = ("record", "sequence", "created", "finished")
 
 
+_BYTE, _TWO_BYTES, _FOUR_BYTES = 1 << 8, 1 << 16, 1 << 31
+
+
 class Pickler:
     """Pickles plain data as torch does."""
 
@@ -32,55 +34,57 @@ class Pickler:
         index = self.memo.get(key)
         if index is None:
             return None
-        return b"h" + bytes([index]) if index < 256 else b"j" + index.to_bytes(4, "little")
+        return b"h" + bytes([index]) if index < _BYTE else b"j" + index.to_bytes(4, "little")
 
     def _memoised(self, key: object) -> bytes:
         index = self.memo[key] = len(self.memo)
-        return b"q" + bytes([index]) if index < 256 else b"r" + index.to_bytes(4, "little")
+        return b"q" + bytes([index]) if index < _BYTE else b"r" + index.to_bytes(4, "little")
 
     def text(self, value: str) -> bytes:
+        """A string, or a reference to it."""
         raw = value.encode()
         return self._known(value) or b"X" + len(raw).to_bytes(4, "little") + raw + self._memoised(value)
 
     def integer(self, value: int) -> bytes:
-        if 0 <= value < 256:
+        """An integer of at most 64 bits."""
+        if 0 <= value < _BYTE:
             return b"K" + bytes([value])
-        if 0 <= value < 65536:
+        if 0 <= value < _TWO_BYTES:
             return b"M" + value.to_bytes(2, "little")
-        if -(1 << 31) <= value < 1 << 31:
+        if -_FOUR_BYTES <= value < _FOUR_BYTES:
             return b"J" + value.to_bytes(4, "little", signed=True)
         return b"\x8a\x08" + value.to_bytes(8, "little", signed=True)
 
     def frames(self, stack: list[dict[str, object]]) -> bytes:
+        """A stack, of which each frame is memoised."""
         listed = [self._known(id(frame)) or self.value(frame) + self._memoised(id(frame)) for frame in stack]
         return b"](" + b"".join(listed) + b"e"
 
     def value(self, value: object) -> bytes:
+        """Any plain value; bytes are pickled already."""
         match value:
-            case bool():
-                return b"\x88" if value else b"\x89"
-            case bytes():  # pickled already
-                return value
+            case bool() | None:
+                pickled = {True: b"\x88", False: b"\x89", None: b"N"}[value]
+            case bytes():
+                pickled = value
             case int():
-                return self.integer(value)
-            case float():
-                return b"G" + struct.pack(">d", value)
+                pickled = self.integer(value)
             case str():
-                return self.text(value)
-            case None:
-                return b"N"
+                pickled = self.text(value)
             case tuple():
-                return self.value(value[0]) + self.value(value[1]) + b"\x86"
+                pickled = self.value(value[0]) + self.value(value[1]) + b"\x86"
             case list():
-                return b"](" + b"".join(map(self.value, value)) + b"e"
+                pickled = b"](" + b"".join(map(self.value, value)) + b"e"
             case dict():
-                return b"}(" + b"".join(self.text(key) + self.value(one) for key, one in value.items()) + b"u"
-        raise TypeError(type(value))
+                pickled = b"}(" + b"".join(self.text(key) + self.value(one) for key, one in value.items()) + b"u"
+            case _:
+                raise TypeError(type(value))
+        return pickled
 
 
 def _entry(pickler: Pickler, step: Step, pg_id: int, state: str, stack: list[dict[str, object]]) -> dict[str, object]:
     done = state == "completed"
-    here, there = step.ends if step.ends else (0, 0)
+    here, there = step.ends or (0, 0)
     ends = {"send": f" {here}->{there}", "recv": f" {there}<-{here}"}.get(step.name, "")
     hole = {name: b"\x8a\x08" + f"<{name:6.6}>".encode() for name in _HOLES}
     return {
