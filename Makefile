@@ -12,7 +12,7 @@ PYTHON ?= $(firstword $(foreach name,$(CANDIDATES),$(shell $(name) -c '$(USABLE)
 # Quiet twice: setuptools prints a page of advice about every editable install. Errors are still shown.
 PIP_INSTALL := -m pip --disable-pip-version-check install -qq
 
-.PHONY: help demo test test-heavy lint lint-style lint-rules lint-types docs clean
+.PHONY: help demo test test-heavy lint lint-style lint-rules lint-types docs evaluation clean
 
 help:
 	@echo "make demo         diagnose the incident in corpus/demo/input"
@@ -20,6 +20,7 @@ help:
 	@echo "make test-heavy   run the tests that take long"
 	@echo "make lint         ruff, mypy --strict and the lint of the rules"
 	@echo "make docs         write the pages about rules"
+	@echo "make evaluation   measure how often the verdict is right, and write the page (minutes)"
 	@echo "make clean        remove the environment and everything that was built"
 
 # diagnose exits 1 when it finds a disease, and finding one is what the demo is for: hence --exit-zero.
@@ -50,6 +51,14 @@ lint-types: $(TYPES)/installed
 docs: $(VENV)/runs
 	$(BIN)/neuron-doctor rules docs
 	$(BIN)/neuron-doctor rules schema > rules/rule.schema.json
+
+# The seeds are others than those that the rules were improved on. CASES names further directories of labelled incidents.
+SEEDS := --seeds 2 --first-seed 1000
+evaluation: $(VENV)/runs
+	{ printf '# How often the verdict is right\n\nWritten by `make evaluation` (%s %s): [what is counted](evaluation.md).\n\n' \
+	  "$$($(BIN)/neuron-doctor --version)" "$(SEEDS)"; \
+	  $(BIN)/neuron-doctor evaluate $(SEEDS) --cases corpus $(CASES:%=--cases %); } > docs/evaluation-results.tmp
+	mv docs/evaluation-results.tmp docs/evaluation-results.md
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
