@@ -53,7 +53,23 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
     for bottom in bottoms(hang.successors):
         if hang.is_waited_for(bottom):
             blames += _of_bottom(hang, bottom)
-    return _arranged(hang, blames)
+    return _arranged(hang, [_seen_moving(blames)] if _moves(blames) else blames)
+
+
+def _moves(blames: Sequence[Blame]) -> bool:
+    """Whether the job seems to go on: in one place a rank is still to come, and in another all have come to a collective
+    that just runs. A hang has one of these reasons, a snapshot of a moving job has both."""
+    runs = any(one.verdict == "transport-stall" and one.gathering and not one.gathering.is_transfer for one in blames)
+    return runs and any(one.verdict in {"rank-missing", "p2p-missing"} and one.culprits for one in blames)
+
+
+def _seen_moving(blames: Sequence[Blame]) -> Blame:
+    late = tuple(sorted({rank for one in blames for rank in one.culprits}))
+    told = (
+        f"rank {ranks_text(late)} is still to come in one place while in another all have come to a collective that has not "
+        "completed: so it looks when the dumps are taken of a job that moves; take them again a minute later"
+    )
+    return Blame("undecided", told, members=late, gathering=blames[0].gathering)
 
 
 def _mismatch(differing: Disagreement, gathering: Gathering | None, group: ProcessGroup) -> Blame:

@@ -105,3 +105,11 @@ def test_stages_of_a_pipeline_that_come_in_turn_are_no_stragglers() -> None:
         for one in issued:
             one.started_ns = one.done_ns - (1 if rank else 40) * 1_000_000
     assert verdicts(facts_of(job, Recorder(timing=True))) == {"healthy": set()}
+
+
+def test_a_rank_still_to_come_while_elsewhere_a_collective_runs_is_a_job_that_moves() -> None:
+    mesh = Mesh(4, 2)
+    faults = Faults(host={1: 12}, dead_group=(mesh.groups["TENSOR"][4].name, 10))
+    (fact,) = match_collectives(facts_of(run(mesh, programs_of(mesh), faults, ahead=1)))
+    assert (fact.data["verdict"], fact.place.ranks, fact.data["members"]) == ("undecided", (), (1,))
+    assert "take them again" in str(fact.data["description"])
