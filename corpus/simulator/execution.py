@@ -31,6 +31,7 @@ from neuron_doctor.corpus.simulator.scenario import Scenario
 from neuron_doctor.corpus.simulator.style import Site as Gathering
 from neuron_doctor.corpus.simulator.truth import Fault
 
+_LATER = 3_600.0
 _BY_THE_PROCESS = (ExecutionFailed, HangSuspected, BarrierTimedOut, ExceptionRaised, SetupFailed)
 VERSIONS = (
     {
@@ -92,12 +93,12 @@ def execute(scenario: Scenario) -> Execution:
         INJECT[plan.cause](Setting(number, plan, job, program, scenario.custom, rng))
         for number, plan in enumerate(scenario.plans)
     )
-    until = NEVER if scenario.snapshot is None else scenario.start + scenario.snapshot
-    cutoff = {} if scenario.snapshot is None else dict.fromkeys(range(job.world), until)
+    cutoff = {} if scenario.snapshot is None else dict.fromkeys(range(job.world), scenario.start + scenario.snapshot)
     done = _pass(scenario, job, program, injections, cutoff)
     if done.deaths:
-        ends = {rank: min(death.time, until) for rank, death in done.deaths.items()}
+        ends = {rank: min(death.time, cutoff.get(rank, NEVER)) for rank, death in done.deaths.items()}
         done = _pass(scenario, job, program, injections, {**cutoff, **ends})
+    until = _until(scenario, done.flow)
     after = follow(job, done.flow, scenario.custom, rng, done.deaths, until)
     struck = [number for number in sorted(done.moments) if done.moments[number] <= until]
     renumbered = {number: index for index, number in enumerate(struck)}
@@ -207,14 +208,24 @@ def _history(
     injections: tuple[Injection, ...],
     rng: random.Random,
 ) -> History:
-    last = max([state.host for state in flow.ranks] + [death.time for death in after.deaths.values()])
     lives = tuple(_life(scenario, state, after) for state in flow.ranks)
     events += _steps(scenario, flow, rng)
     versions = VERSIONS[random.Random(f"{scenario.seed}/versions").randrange(len(VERSIONS))]
     differing = {host: {**versions, **own} for one in injections for host, own in one.versions_of_host.items()}
-    later = 3_600.0 if scenario.custom.watcher is Watcher.NOBODY else rng.uniform(60.0, 900.0)
-    collected = last + later if scenario.snapshot is None else scenario.start + scenario.snapshot
-    return History(job, lives, tuple(sorted(events, key=lambda event: event.time)), collected, versions, differing)
+    collected = _until(scenario, flow)
+    if scenario.snapshot is None and not any(life.end is End.HUNG for life in lives):
+        collected = max(life.ended or 0.0 for life in lives) + rng.uniform(60.0, 900.0)
+    seen = sorted((event for event in events if event.time <= collected), key=lambda event: event.time)
+    return History(job, lives, tuple(seen), collected, versions, differing)
+
+
+def _until(scenario: Scenario, flow: Flow) -> float:
+    """When an operator collects what is there, if the job does not end before by itself."""
+    if scenario.snapshot is not None:
+        return scenario.start + scenario.snapshot
+    custom = scenario.custom
+    patience = 0.0 if custom.watcher is Watcher.NOBODY else max(custom.watchdog_seconds, custom.rendezvous_seconds)
+    return max(state.host for state in flow.ranks) + patience + _LATER
 
 
 def _steps(scenario: Scenario, flow: Flow, rng: random.Random) -> Iterator[Event]:

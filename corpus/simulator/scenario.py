@@ -49,8 +49,17 @@ _SEVERAL_HOSTS = frozenset(
 )
 _PIPELINE = {"p2p-missing": 2, "p2p-order": 2, "p2p-mismatch": 4}
 _TENSOR = {"collectives-order-mismatch": 2, "straggler": 4}
-_LEAST = {"collectives-rank-missing": 4, "collectives-partial-completion": 4, "collectives-device-stuck": 4}
-_MISMATCHES = frozenset({"collectives-op-mismatch", "collectives-size-mismatch", "collectives-dtype-mismatch"})
+_LEAST = dict.fromkeys(
+    (
+        "collectives-rank-missing",
+        "collectives-partial-completion",
+        "collectives-device-stuck",
+        "collectives-op-mismatch",
+        "collectives-size-mismatch",
+        "collectives-dtype-mismatch",
+    ),
+    4,
+)
 _STILL_RUNS = frozenset({"straggler", "hw-ecc-corrected-rising", HEALTHY})
 _VERSIONS = ("none", "1.4", "2.1", "2.4", "2.9", "2.10", "2.10", "2.10")
 
@@ -121,8 +130,6 @@ def _shape(rng: Random, causes: tuple[str, ...], ranks: int | None) -> tuple[Sha
     pipeline = max([_PIPELINE.get(cause, 1) for cause in causes], default=1)
     tensor = max([_TENSOR.get(cause, 1) for cause in causes], default=1)
     least = max([_LEAST.get(cause, 2) for cause in causes] + [pipeline * tensor, 4 * hosts if hosts > 1 else 2])
-    if _MISMATCHES & set(causes):
-        least = max(least, 4)
     world = ranks or rng.choice([size for size in (2, 4, 8, 16, 16, 32, 32, 64) if size >= least])
     tensor = _factor(rng, world // pipeline, tensor, 8)
     pipeline = _factor(rng, world // tensor, pipeline, 8)
