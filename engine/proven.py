@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -12,7 +11,9 @@ V = TypeVar("V")
 
 def unique(pairs: Iterable[tuple[K, V]]) -> dict[K, V]:
     """The keys that have one value; a key with two proves nothing."""
-    values: dict[K, set[V]] = defaultdict(set)
+    first: dict[K, V] = {}
+    disputed: set[K] = set()
     for key, value in pairs:
-        values[key].add(value)
-    return {key: next(iter(found)) for key, found in values.items() if len(found) == 1}
+        if first.setdefault(key, value) != value:
+            disputed.add(key)
+    return {key: value for key, value in first.items() if key not in disputed} if disputed else first
