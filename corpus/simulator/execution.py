@@ -4,29 +4,25 @@ import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from neuron_doctor.corpus.simulator import jobs
+from neuron_doctor.corpus.simulator import jobs, lives
 from neuron_doctor.corpus.simulator.aftermath import Aftermath, Death, follow
 from neuron_doctor.corpus.simulator.faults.catalogue import INJECT
 from neuron_doctor.corpus.simulator.faults.injection import Injection, Moment, Setting
-from neuron_doctor.corpus.simulator.flow import NEVER, Flow, Rank, Unit
+from neuron_doctor.corpus.simulator.flow import NEVER, Flow, Rank
 from neuron_doctor.corpus.simulator.history import (
     BarrierTimedOut,
-    Call,
     End,
     Event,
     ExceptionRaised,
     ExecutionFailed,
-    Frame,
     HangSuspected,
     History,
-    Life,
     SetupFailed,
-    StepDone,
     WatchdogTimeout,
 )
 from neuron_doctor.corpus.simulator.job import Job
 from neuron_doctor.corpus.simulator.plan import Watcher
-from neuron_doctor.corpus.simulator.program import Edit, Edits, Fate, Launch, Program
+from neuron_doctor.corpus.simulator.program import Edit, Edits, Fate, Program
 from neuron_doctor.corpus.simulator.scenario import Scenario
 from neuron_doctor.corpus.simulator.style import Site as Gathering
 from neuron_doctor.corpus.simulator.truth import Fault
@@ -100,7 +96,10 @@ def execute(scenario: Scenario) -> Execution:
         done = _pass(scenario, job, program, injections, {**cutoff, **ends})
     until = _until(scenario, done.flow)
     after = follow(job, done.flow, scenario.custom, rng, done.deaths, until)
-    struck = [number for number in sorted(done.moments) if done.moments[number] <= until]
+    if any(_outlives(done.flow.ranks[rank], death.time) for rank, death in after.deaths.items()):
+        ends = {rank: death.time for rank, death in after.deaths.items()}
+        done = replace(done, flow=_pass(scenario, job, program, injections, {**cutoff, **ends}).flow)
+    struck = [number for number in sorted(done.moments) if done.moments[number] <= until or injections[number].struck]
     renumbered = {number: index for index, number in enumerate(struck)}
     events = [
         replace(event, fault=renumbered.get(event.fault)) if event.fault is not None else event
@@ -111,11 +110,16 @@ def execute(scenario: Scenario) -> Execution:
         shows = _shows(injections[number], done, after, number)
         shown.append(shows)
         if shows:
-            moment = Moment(done.moments[number], done.flow, job, rng)
+            moment = Moment(min(done.moments[number], until), done.flow, job, rng)
             events += _told(injections[number].trace(moment), renumbered, after, until)
     history = _history(scenario, job, done.flow, after, events, injections, rng)
     faults = tuple(injections[number].settle(done.flow, injections[number].fault) for number in struck)
     return Execution(history, faults, tuple(shown))
+
+
+def _outlives(state: Rank, end: float) -> bool:
+    """A rank that was ended from outside while it was not waiting did things in this flow that it never came to do."""
+    return max(state.host, state.latest) > end
 
 
 def _told(events: Iterable[Event], renumbered: Mapping[int, int], after: Aftermath, until: float) -> Iterator[Event]:
@@ -208,15 +212,15 @@ def _history(
     injections: tuple[Injection, ...],
     rng: random.Random,
 ) -> History:
-    lives = tuple(_life(scenario, state, after) for state in flow.ranks)
-    events += _steps(scenario, flow, rng)
+    told = tuple(lives.life(scenario, state, after) for state in flow.ranks)
+    events += lives.steps(scenario, flow, rng)
     versions = VERSIONS[random.Random(f"{scenario.seed}/versions").randrange(len(VERSIONS))]
     differing = {host: {**versions, **own} for one in injections for host, own in one.versions_of_host.items()}
     collected = _until(scenario, flow)
-    if scenario.snapshot is None and not any(life.end is End.HUNG for life in lives):
-        collected = max(life.ended or 0.0 for life in lives) + rng.uniform(60.0, 900.0)
+    if scenario.snapshot is None and not any(life.end is End.HUNG for life in told):
+        collected = max(life.ended or 0.0 for life in told) + rng.uniform(60.0, 900.0)
     seen = sorted((event for event in events if event.time <= collected), key=lambda event: event.time)
-    return History(job, lives, tuple(seen), collected, versions, differing)
+    return History(job, told, tuple(seen), collected, versions, differing)
 
 
 def _until(scenario: Scenario, flow: Flow) -> float:
@@ -226,74 +230,3 @@ def _until(scenario: Scenario, flow: Flow) -> float:
     custom = scenario.custom
     patience = 0.0 if custom.watcher is Watcher.NOBODY else max(custom.watchdog_seconds, custom.rendezvous_seconds)
     return max(state.host for state in flow.ranks) + patience + _LATER
-
-
-def _steps(scenario: Scenario, flow: Flow, rng: random.Random) -> Iterator[Event]:
-    """The progress of every rank; the loss is the same on all ranks."""
-    losses = [10.8 / (1.0 + 0.04 * step) + rng.uniform(-0.02, 0.02) for step in range(scenario.recipe.steps)]
-    for state in flow.ranks:
-        before = state.steps[0] - scenario.recipe.seconds if state.steps else 0.0
-        for step, time in enumerate(state.steps):
-            yield StepDone(time=time, rank=state.rank, step=step, loss=losses[step], seconds=time - before)
-            before = time
-
-
-def _life(scenario: Scenario, state: Rank, after: Aftermath) -> Life:
-    death = after.deaths.get(state.rank)
-    end, ended, code, signal = End.HUNG, None, None, None
-    if death is not None:
-        end, ended, code, signal = death.end, death.time, death.exit_code, death.signal
-    elif state.done and scenario.snapshot is None:
-        end, ended, code = End.FINISHED, state.host + 0.5, 0
-    failed = after.failed.get(state.rank)
-    return Life(
-        rank=state.rank,
-        start=scenario.start,
-        calls=tuple(call for unit in state.units for call in _calls(unit, failed)),
-        last_step=len(state.steps) - 1,
-        end=end,
-        ended=ended,
-        exit_code=code,
-        signal=signal,
-        standing=_standing(scenario, state),
-        dumps_recorder=_dumps(scenario, state, after, death),
-    )
-
-
-def _dumps(scenario: Scenario, state: Rank, after: Aftermath, death: Death | None) -> bool:
-    """Whether the rank could write its flight recorder when the first watchdog or the operator asked for it."""
-    if state.halt is not None and not state.halt.dumps:
-        return False
-    if death is None:
-        return scenario.custom.watcher is not Watcher.RUNTIME
-    return after.alarm is not None and death.time > after.alarm
-
-
-def _standing(scenario: Scenario, state: Rank) -> tuple[Frame, ...]:
-    if state.halt is not None:
-        return state.halt.frames
-    instruction = state.standing
-    if isinstance(instruction, Launch):
-        return instruction.parts[0].frames
-    site = getattr(instruction, "site", None)
-    return scenario.recipe.codebase.frames[site] if site is not None and not state.done else ()
-
-
-def _calls(unit: Unit, failed: float | None) -> Iterator[Call]:
-    for part, ordinal in zip(unit.launch.parts, unit.ordinals, strict=True):
-        yield Call(
-            rank=unit.rank,
-            group=part.group,
-            op=part.op,
-            ordinal=ordinal,
-            input_sizes=part.inputs,
-            output_sizes=part.outputs,
-            dtype=part.dtype,
-            frames=part.frames,
-            issued=unit.issued,
-            started=unit.started,
-            completed=unit.finished,
-            failed=failed if unit.finished is None else None,
-            peer=part.peer,
-            batch=unit.batch,
-        )

@@ -60,6 +60,7 @@ _LEAST = dict.fromkeys(
     ),
     4,
 )
+_DIVISIBLE = frozenset({4, 8, 16, 32, 64, 128, 256})  # data parallel ranks that experts may split
 _STILL_RUNS = frozenset({"straggler", "hw-ecc-corrected-rising", HEALTHY})
 _VERSIONS = ("none", "1.4", "2.1", "2.4", "2.9", "2.10", "2.10", "2.10")
 
@@ -134,11 +135,10 @@ def _shape(rng: Random, causes: tuple[str, ...], ranks: int | None) -> tuple[Sha
     tensor = _factor(rng, world // pipeline, tensor, 8)
     pipeline = _factor(rng, world // tensor, pipeline, 8)
     data = world // tensor // pipeline
-    expert = rng.choice((1, 1, 2)) if data in {4, 8, 16, 32, 64} else 1
+    expert = rng.choice((1, 1, 2)) if data in _DIVISIBLE else 1
     instance = rng.choice(INSTANCES)
-    per_host = _factor(
-        rng, world // hosts, 1 if world < 4 else 2, min(instance.devices * instance.cores, 64), rising=True
-    )
+    seats = instance.devices * instance.cores
+    per_host = _factor(rng, world // hosts, min(2, world // 2), seats, rising=True)
     return Shape(tensor, pipeline, data, expert, per_host), instance
 
 

@@ -15,7 +15,7 @@ def stuck(history: History, rank: int) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("cause", CAUSES)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1])
 def test_every_cause_comes_to_pass_and_shows(cause: str, seed: int) -> None:
     done = execute(draw(seed, fault=cause, ranks=16, recorder=Recorder.NCCL_TIMING))
     assert [fault.cause in _SETTLED.get(cause, {cause}) for fault in done.faults] == [True]
@@ -24,7 +24,7 @@ def test_every_cause_comes_to_pass_and_shows(cause: str, seed: int) -> None:
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_every_fault_names_ranks_and_hosts_of_the_job_that_belong_together(cause: str) -> None:
-    done = execute(draw(3, fault=cause, ranks=16))
+    done = execute(draw(3, fault=cause, ranks=8))
     job = done.history.job
     for fault in done.faults:
         assert set(fault.ranks) | set(fault.involved) <= set(range(job.world))
@@ -35,7 +35,7 @@ def test_every_fault_names_ranks_and_hosts_of_the_job_that_belong_together(cause
 
 @pytest.mark.parametrize("cause", CAUSES)
 def test_events_that_tell_of_a_fault_number_it_and_no_other(cause: str) -> None:
-    done = execute(draw(4, fault=cause, ranks=16))
+    done = execute(draw(4, fault=cause, ranks=8))
     told = {event.fault for event in done.history.events} - {None}
     assert told <= set(range(len(done.faults)))
 
@@ -101,9 +101,10 @@ def test_a_hang_outside_collectives_leaves_no_call_in_flight() -> None:
 
 
 def test_a_straggler_makes_every_step_longer_and_hangs_nothing() -> None:
-    done = execute(draw(2, fault="straggler", ranks=8))
+    done = execute(draw(2, fault="straggler", ranks=8, recorder=Recorder.NONE))
     seconds = [event.seconds for event in done.history.events if isinstance(event, StepDone) and event.rank == 0]
     assert max(seconds[5:]) > 1.3 * min(seconds[:4])
+    assert {life.end for life in done.history.lives} == {End.FINISHED}
 
 
 def test_corrected_errors_are_a_risk_and_no_root() -> None:

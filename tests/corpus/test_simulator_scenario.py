@@ -7,7 +7,7 @@ from neuron_doctor.corpus.simulator.scenario import CAUSES, PAIRABLE, draw
 from neuron_doctor.corpus.simulator.style import Recorder
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.integers(), st.sampled_from((None, "healthy", *CAUSES)))
 def test_any_seed_draws_a_job_whose_ranks_fit_on_its_hosts(seed: int, fault: str | None) -> None:
     scenario = draw(seed, fault=fault)
