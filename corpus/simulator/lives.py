@@ -22,6 +22,7 @@ def steps(scenario: Scenario, flow: Flow, rng: random.Random) -> Iterator[Event]
 
 
 def life(scenario: Scenario, state: Rank, after: Aftermath) -> Life:
+    """One rank's life."""
     death = after.deaths.get(state.rank)
     end, ended, code, signal = End.HUNG, None, None, None
     if death is not None:
