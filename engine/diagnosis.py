@@ -188,7 +188,7 @@ def _where(finding: Finding) -> str:
     place: Mapping[str, object] = finding.place.known()
     parts = [f"{name} {place[name]}" for name in ("host", "device", "core") if name in place]
     if "host" not in place and finding.hosts:
-        parts.insert(0, f"{len(finding.hosts)} hosts")
+        parts.insert(0, f"host {finding.hosts[0]}" if len(finding.hosts) == 1 else f"{len(finding.hosts)} hosts")
     ranks = finding.place.ranks
     if ranks:
         parts.append(f"rank {ranks[0]}" if len(ranks) == 1 else f"{len(ranks)} ranks")

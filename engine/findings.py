@@ -99,7 +99,7 @@ def finding_of(folded: Folded, witnesses: Witnesses) -> Finding:
         confidence=_confidence(match, witnesses if folded.role is Role.ROOT else Witnesses()),
         count=sum(1 + fact.repeats for fact in match.facts),
         place=place,
-        hosts=match.hosts,
+        hosts=match.hosts or _pod(match.facts),
         first=first,
         last=last,
         evidence=evidence,
@@ -110,6 +110,12 @@ def finding_of(folded: Folded, witnesses: Witnesses) -> Finding:
         actions=tuple(_action(doc, match) for doc in rule.actions),
         references=rule.references,
     )
+
+
+def _pod(facts: Iterable[Fact]) -> tuple[str, ...]:
+    """The one pod that all of them are from, which stands for its host where nothing says on which node it ran."""
+    pods = {(fact.place.container or "").partition("/")[0] for fact in facts}
+    return tuple(pods) if len(pods) == 1 and "" not in pods else ()
 
 
 def _observed(facts: Iterable[Fact]) -> tuple[str, ...]:
