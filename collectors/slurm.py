@@ -50,6 +50,8 @@ _FAILED = frozenset(
 _OTHER = frozenset(
     ["COMPLETED", "COMPLETING", "CONFIGURING", "PENDING", "REQUEUED", "RESIZING", "RUNNING", "SUSPENDED"]
 )
+#: Steps that end as their job does, on the first of its nodes, wherever the reason is.
+_OF_THE_JOB = frozenset({"batch", "extern"})
 #: Words of a node's state that take it out of service.
 _OUT = re.compile(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|\*", re.IGNORECASE)
 
@@ -134,7 +136,8 @@ def _job(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
     exits = _code(_value(record, "ExitCode"))
     derived = _code(_value(record, "DerivedExitCode"))
     nodes = _value(record, "NodeList")
-    place = replace(NOWHERE, job=job, host=nodes if re.fullmatch(r"[\w.-]+", nodes) else None)
+    host = nodes if re.fullmatch(r"[\w.-]+", nodes) and step not in _OF_THE_JOB else None
+    place = replace(NOWHERE, job=job, host=host)
     when = _instant(_value(record, "EndTime", "End"))
     data: dict[str, Value] = {
         "job_id": job,

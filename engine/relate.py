@@ -18,6 +18,8 @@ from neuron_doctor.engine.waitfor import components
 
 #: Relations for which any cause of the job will do: one is chosen for each effect, not all.
 _WIDE = frozenset({"job"})
+#: A rule that is no surer than this says that something failed, not what.
+_SAYS_NO_REASON = 0.5
 #: Matches with more pairs of clocks than this are not compared across clocks.
 _MOST_PAIRS = 4096
 #: Whose faults are seen from afar: the waiting of others tells of them.
@@ -113,8 +115,10 @@ def _share_a_record(effect: Match, cause: Match) -> bool:
 
 def _speaks_for_itself(effect: Match, cause: Match) -> bool:
     """Whether the effect is a fault by its own evidence and nothing ties it to the cause: neither a precise place nor
-    comparable clocks nor a common file. An error of months ago in a kernel log must not explain today's exception."""
-    if effect.rule.role != "root" or not any(fact.instant for fact in cause.facts):
+    comparable clocks nor a common file. An error of months ago in a kernel log must not explain today's exception; but a
+    status that gives no reason is best explained by whatever fault was found."""
+    states_a_fault = effect.rule.role == "root" and effect.rule.confidence > _SAYS_NO_REASON
+    if not states_a_fault or not any(fact.instant for fact in cause.facts):
         return False
     return not {fact.source for fact in effect.facts} & {fact.source for fact in cause.facts}
 

@@ -103,3 +103,14 @@ def test_any_cut_or_splice_of_an_output_is_read_without_an_exception(text: str, 
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     list(COLLECTORS[0].collect(as_input((text[:start] + text[end:]).encode())))
+
+
+def test_the_batch_step_ends_as_its_job_does_and_names_no_host_for_the_reason() -> None:
+    text = (
+        "JobID|JobName|State|ExitCode|NodeList\n"
+        "85840|gpt|OUT_OF_MEMORY|0:125|trn-[1-4]\n"
+        "85840.batch|batch|OUT_OF_MEMORY|0:125|trn-1\n"
+        "85840.0|gpt|OUT_OF_MEMORY|0:125|trn-3\n"
+    )
+    facts = by_kind(facts_of(text))["slurm-job"]
+    assert [fact.place.host for fact in facts] == [None, None, "trn-3"]

@@ -195,6 +195,17 @@ def test_an_error_on_the_boot_clock_does_not_swallow_an_exception_that_nothing_t
     assert roles(found) == {"device-broke": Role.ROOT, "raised": Role.ROOT}
 
 
+def test_a_status_that_gives_no_reason_is_explained_by_the_only_error_on_the_boot_clock(tmp_path: Path) -> None:
+    broke = hit("broke", host="a", device=3, at=1000, clock=Clock.BOOT, source="dmesg")
+    failed = hit("raising", rank=0, at=1_700_000_000, source="rank0")
+    rules = (
+        rule("device-broke", "record: broke", cause="broken-device", at="device", patterns=("broke",), more=EXPLAINS),
+        rule("raised", "record: raising", at="rank", patterns=("raising",), more="confidence: 0.5"),
+    )
+    found = run(pack(tmp_path, *rules), broke, failed, sources=(source("dmesg", kind="kernel"), source("rank0")))
+    assert roles(found) == {"device-broke": Role.ROOT, "raised": Role.CASCADE}
+
+
 def test_an_exception_in_the_file_of_the_error_is_its_consequence(tmp_path: Path) -> None:
     broke = hit("broke", host="a", device=3, at=1000, clock=Clock.BOOT)
     found = run(book(tmp_path), broke, hit("raising", host="a", rank=0, at=1_700_000_000, offset=50))
