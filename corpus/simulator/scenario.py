@@ -36,6 +36,7 @@ PAIRABLE = (
 )
 _SEVERAL_HOSTS = frozenset(
     {
+        "efa-installer-missing",
         "efa-not-enabled",
         "efa-security-group",
         "runtime-version-skew",

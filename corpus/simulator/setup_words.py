@@ -4,6 +4,7 @@ Each cause has variants of which a job uses one. Fields come from the event's `d
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from neuron_doctor.corpus.simulator.runtime_words import Word, Words
 
@@ -28,6 +29,12 @@ _INIT_FAILED = Word("ENC", "ncclInitGlobalComm", "failed neuronInitGlobalComm re
 _ENC_FAILED = Word("ENC", "enc_init_global_comm", "[nec_dev {local}] failed to initialize global communicator", False)
 _DEVICES_FAILED = Word("NRT", "nrt_init", "Failed to initialize devices, error:1", False)
 _LOAD_FAILED = Word("NMGR", "kmgr_load_nn_post_metrics", "Failed to load NN: {model}, err: 2", False)
+_REFUSED = Word(
+    "CCOM",
+    "init.cc:655",
+    "Unable to run multi-instance workload.  Ofi plugin is not installed or EFA is not enabled",
+)
+_NO_EFA = "OFI plugin initNet() failed is EFA enabled?"  # the refusal alone is documented for a missing installer
 _BUSY = "not available - Requested:"
 
 SETUP: Mapping[str, tuple[Words, ...]] = {
@@ -107,15 +114,17 @@ SETUP: Mapping[str, tuple[Words, ...]] = {
         ),
     ),
     "collectives-init-failed": (
+        (replace(_INIT_FAILED, states=True), _ENC_FAILED),
         (
             Word(
-                "CCOM",
-                "transport.cc:36",
-                "No transport found between devices 0 and 0. Possible replica group misconfiguration",
+                "NRT",
+                "nrt_load_collectives",
+                "Failed to create global communicator, g_device_id={rank}, g_device_count={expected}",
             ),
-            _INIT_FAILED,
             _ENC_FAILED,
         ),
+    ),
+    "collectives-unsupported-topology": (
         (
             Word(
                 "ENC",
@@ -192,23 +201,12 @@ SETUP: Mapping[str, tuple[Words, ...]] = {
             _ENC_FAILED,
         ),
     ),
+    "efa-installer-missing": ((_REFUSED, _INIT_FAILED, _ENC_FAILED),),
     "efa-not-enabled": (
+        (Word("CCOM", "init.cc:138", _NO_EFA), _REFUSED, _INIT_FAILED, _ENC_FAILED),
         (
-            Word(
-                "CCOM",
-                "init.cc:655",
-                "Unable to run multi-instance workload.  Ofi plugin is not installed or EFA is not enabled",
-            ),
-            _INIT_FAILED,
-            _ENC_FAILED,
-        ),
-        (
-            Word("CCOM", "net_plugin.cc:97", "OFI plugin initNet() failed is EFA enabled?", False),
-            Word(
-                "CCOM",
-                "init.cc:655",
-                "Unable to run multi-instance workload.  Ofi plugin is not installed or EFA is not enabled",
-            ),
+            Word("CCOM", "net_plugin.cc:97", _NO_EFA),
+            _REFUSED,
             Word(
                 "CCOM",
                 "transport.cc:36",

@@ -105,5 +105,6 @@ def _taken(setting: Setting, trace: object, ranks: tuple[int, ...]) -> Injection
     """All ranks of the host end without a word."""
     plan = setting.plan
     halt = Halt(setting.number, End.SIGNALLED, dumps=False, taking=ranks, seen=False)
-    fault = Fault(plan.cause, (), (setting.host,), weaker=(*_WEAKER, "node-lost"), node_action=True, involved=ranks)
+    weaker = _WEAKER if plan.cause == "node-lost" else (*_WEAKER, "node-lost")
+    fault = Fault(plan.cause, (), (setting.host,), weaker=weaker, node_action=True, involved=ranks)
     return Injection(fault, {(plan.rank, plan.step): (halted(halt, plan.place),)}, trace=trace)  # type: ignore[arg-type]

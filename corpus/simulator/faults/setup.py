@@ -21,9 +21,16 @@ OF_THE_RANK = frozenset(
     {"core-in-use", "collectives-world-size-mismatch", "collectives-replica-mismatch", "mpmd-graph-mismatch"}
 )
 OF_THE_HOST = frozenset(
-    {"driver-incompatible", "efa-not-enabled", "name-resolution-failed", "efa-security-group", "runtime-version-skew"}
+    {
+        "driver-incompatible",
+        "efa-installer-missing",
+        "efa-not-enabled",
+        "name-resolution-failed",
+        "efa-security-group",
+        "runtime-version-skew",
+    }
 )
-OF_THE_JOB = frozenset({"collectives-init-failed", "collectives-root-comm-id"})
+OF_THE_JOB = frozenset({"collectives-init-failed", "collectives-root-comm-id", "collectives-unsupported-topology"})
 BEFORE_RENDEZVOUS = frozenset(
     {"core-in-use", "driver-incompatible", "name-resolution-failed", "collectives-root-comm-id"}
 )
