@@ -15,7 +15,8 @@ A hint is taken from shapes that are written on purpose, never from any name wit
   `<pod>_<namespace>_<container>-<64 hex digits>.log`, and `pods/<pod>/<container>.log`; written `<pod>/<container>`.
 - **Slurm**: `slurm-1234.out`, `slurm-1234_5.out`: the job; the second number is an array index or a task, so no rank.
 
-The innermost part that says something wins.
+The innermost part that says something wins. Hosts that only show when files lie beside each other (`trn-b01/ trn-b03/`)
+are found afterwards, in `layout`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _DATE = re.compile(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\
 
 _EVIDENCE = (
     r"(?:dmesg|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
-    r"|torch|torchrun|stderr|stdout|err|out|output|logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|job"
+    r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|job"
     r"|run|console|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data)"
 )
 _EVIDENCE_BEFORE = re.compile(rf"(?:{_EVIDENCE}[-_.])+", re.IGNORECASE)
@@ -87,8 +88,8 @@ _KUBELET_POD = re.compile(r"[a-z\d-]{1,63}_(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32
 _KUBELET_LINK = re.compile(r"(?P<pod>[a-z\d.-]{1,253})_[a-z\d-]{1,63}_(?P<container>[a-z\d-]{1,63})-[\da-f]{64}\.log")
 
 
-def _bare(name: str) -> str:
-    """Without extensions, date, words for evidence, and rank."""
+def bare(name: str) -> str:
+    """The name of a file or directory without extensions, date, words for evidence at its ends, and rank."""
     stem = _DATE.sub("", _EXTENSION.sub("", name))
     stem = _RANK_ITSELF.sub("", stem).strip("-_.")
     before = _EVIDENCE_BEFORE.match(stem)
@@ -101,8 +102,8 @@ def _bare(name: str) -> str:
 
 
 def _host(name: str, shape: re.Pattern[str]) -> str | None:
-    bare = _bare(name)
-    return bare if shape.fullmatch(bare) else None
+    stem = bare(name)
+    return stem if shape.fullmatch(stem) else None
 
 
 def _rank(name: str) -> Place:

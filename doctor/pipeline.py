@@ -11,6 +11,7 @@ import neuron_doctor.engine
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.catalogue import collectors_for
 from neuron_doctor.collectors.discover import discover
+from neuron_doctor.collectors.layout import placed_by_layout
 from neuron_doctor.collectors.streams import finish
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant, Source, ranks_of
@@ -66,7 +67,8 @@ class Engine:
 
 
 def collect_inputs(inputs: Iterable[Input], engine: Engine) -> Collection:
-    """Facts and sources of these inputs, each read to its end before the next."""
+    """Facts and sources of these inputs, each read to its end before the next; what says no host is placed by the layout of
+    them all."""
     sources: list[Source] = []
     facts: list[Fact] = []
     for inp in inputs:
@@ -74,7 +76,7 @@ def collect_inputs(inputs: Iterable[Input], engine: Engine) -> Collection:
         source = _source(inp)
         sources.append(source)
         facts.extend(fact if fact.source == source.id else replace(fact, source=source.id) for fact in found)
-    return Collection(tuple(sources), tuple(facts))
+    return placed_by_layout(Collection(tuple(sources), tuple(facts)))
 
 
 def _collect_one(inp: Input, collectors: Sequence[Collector]) -> list[Fact]:

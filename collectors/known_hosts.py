@@ -1,0 +1,82 @@
+"""The names of hosts that the content of a collection states, by which parts of paths are recognised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from neuron_doctor.engine.facts import Collection, Fact
+from neuron_doctor.engine.proven import unique
+
+_NODE_LIST = re.compile(r"(?P<before>[\w.-]{1,200}?)(?:\[(?P<ranges>[\d,-]{1,2000})\])?(?:,|$)", re.ASCII)
+_RANGE = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?(?:,|$)", re.ASCII)
+_MOST_NODES = 4096
+#: What every machine calls itself says nothing.
+_ANYBODY = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
+
+
+def known_hosts(collection: Collection) -> dict[str, str]:
+    """The names that facts and hints state for hosts, by how they read in lower case; also by their first label, where
+    one name alone has it. Names of pods and containers are none."""
+    no_hosts = set(_pods(collection.facts))
+    stated = {s.place.host for s in collection.sources} | set(_stated(collection.facts))
+    names = sorted(name for name in stated if name and name.casefold() not in no_hosts | _ANYBODY)
+    short = unique((label.casefold(), label) for label in map(_first_label, names) if label)
+    return {**_alone(short, names), **{name.casefold(): name for name in reversed(names)}}
+
+
+def _alone(short: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """The first labels that only one full name has."""
+    full = unique((_first_label(name).casefold(), name.casefold()) for name in names if _first_label(name))
+    return {label: name for label, name in short.items() if label in full}
+
+
+def _first_label(name: str) -> str:
+    """`node3` of `node3.cluster.local`; nothing of an address and of a name without domain."""
+    label, dot, _ = name.partition(".")
+    return label if dot and label and not label[0].isdigit() else ""
+
+
+def _stated(facts: Iterable[Fact]) -> Iterator[str]:
+    for fact in facts:
+        if fact.place.host:
+            yield fact.place.host
+        if fact.kind == "identity":
+            yield from (str(fact.data[key]) for key in ("hostname", "address") if fact.data.get(key))
+        elif fact.kind == "node":
+            yield str(fact.data.get("name") or "")
+        elif fact.kind == "slurm-job":
+            yield from nodes_of(str(fact.data.get("nodes") or ""))
+
+
+def _pods(facts: Iterable[Fact]) -> Iterator[str]:
+    for fact in facts:
+        if fact.place.container:
+            yield from fact.place.container.casefold().split("/")
+        named = fact.data.get("name") if fact.kind == "pod" else fact.data.get("pod") if fact.kind == "identity" else ""
+        if named:
+            yield str(named).casefold()
+
+
+def nodes_of(listed: str) -> list[str]:
+    """The nodes of a list as Slurm writes it: `trn-b[01-03,7],head` (slurm.conf, NodeName). What is longer than any
+    cluster, and what is no such list (`None assigned`), has none."""
+    nodes: list[str] = []
+    at = 0
+    while at < len(listed):
+        match = _NODE_LIST.match(listed, at)
+        if match is None or len(nodes) > _MOST_NODES:
+            return []
+        at = match.end()
+        nodes += _numbered(match["before"], match["ranges"]) if match["ranges"] else [match["before"]]
+    return nodes
+
+
+def _numbered(before: str, ranges: str) -> list[str]:
+    """One name for each number, with its leading zeros."""
+    found: list[str] = []
+    for match in _RANGE.finditer(ranges):
+        first, last = int(match["first"]), int(match["last"] or match["first"])
+        width = len(match["first"])
+        found += [f"{before}{number:0{width}}" for number in range(first, min(last, first + _MOST_NODES) + 1)]
+    return found[:_MOST_NODES]

@@ -1,0 +1,216 @@
+"""Hosts that the layout of the whole collection shows, where no record of a source and no shape of its name says one.
+
+`hints` reads one path alone; `trn-b01/ trn-b03/` or `queue1-dy-a-1.txt queue1-dy-a-2.txt` are hosts only beside each
+other. A source that has no host takes one from a part of its path (a directory, an archive, the stem of a file without
+extension, date and words for evidence), below what all paths have in common, by these proofs only:
+
+1. **Name.** The part is the name of a host that content states (`place.host` of facts, identities, Slurm's and
+   Kubernetes' nodes), in upper or lower case, or the first label of it.
+2. **Siblings.** Parts side by side with one shape (numbers and single letters aside; a word of two letters at least;
+   none of the words that never mean a host: attempts, ranks, experiments, racks ...), and
+   a. one of them is a host by its name; or
+   b. a directory among them, or two files, are of a kind that is made once on a host (kernel log, neuron-ls ...); or
+   c. directories with a file of the same name, or files alone, share one job: each tells of ranks of its own, two at
+      least; or they ran at once and number their files through (`0.log 1.log`, `2.log 3.log`), state the same job, or
+      state one world with room for the local ranks of all.
+   Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
+   hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise. A name of one letter and a number
+   (`n101/`) needs b. and ranks of its own.
+3. **Aliases.** Where the lines of at least two hosts of 1. or 2. are each prefixed with one address or name
+   (Ray's `ip=10.5.0.11`), a different one for each, the two names are one host: an `identity` fact says so.
+
+If parts of one path are hosts by proofs of the same strength, neither is, but of names the innermost. What is in a pod
+stays there (`pods/...`), and a host that a record or a hint states is never replaced. A copy of a placed source, known by
+its content, is at the same host. Neither the order of the sources nor copies change anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from hashlib import blake2b
+
+from neuron_doctor.collectors.hints import bare, place_of_path
+from neuron_doctor.collectors.known_hosts import known_hosts
+from neuron_doctor.collectors.sibling_hosts import Member, Proof, Telling, proof, telling
+from neuron_doctor.engine.facts import Collection, Fact, Place, Source
+from neuron_doctor.engine.proven import unique
+
+_DEEPEST = 32
+_LONGEST_NAME = 255
+_NUMBER = re.compile(r"\d+", re.ASCII)
+_SINGLE = re.compile(r"(?<=[-_])[a-z](?![a-z\d])", re.ASCII | re.IGNORECASE)
+_WORD = re.compile(r"[a-z]+", re.ASCII | re.IGNORECASE)
+_NO_HOST_WORDS = """
+attempt restart retry try rank ranks local global epoch step steps iter iteration run runs trial job jobs task tasks
+exp exps experiment sweep config cfg seed study baseline variant model ablation bench benchmark eval test tests case
+pod pods container worker trainer replica shard part chunk batch stage group team role rep proc process thread pid
+log logs out err dump dumps trace traces report capture collect snapshot bundle backup copy old before after
+ckpt ckpts checkpoint checkpoints version ver rel release build day date week month session window phase round
+device devices core cores nd nc neff gpu chip card numa socket ring channel train training file data input output tmp
+dp tp pp ep cp sp mp vp rack row zone az region site dc cluster cell block pool switch
+"""
+_NO_HOST = frozenset(_NO_HOST_WORDS.split())
+#: Which siblings a part stands among: the parts before it, and the shape of its name.
+Family = tuple[tuple[str, ...], str]
+#: By name in lower case: what shows that it is a host, and how it is written.
+Hosts = Mapping[str, tuple[Proof, str]]
+
+
+def placed_by_layout(collection: Collection) -> Collection:
+    """The collection with the hosts of sources, and of their facts, that its layout proves (see above). Linear in the
+    sources and their facts."""
+    if all(source.place.host for source in collection.sources):
+        return collection
+    facts: dict[str, list[Fact]] = defaultdict(list)
+    for fact in collection.facts:
+        facts[fact.span.path].append(fact)
+    hosts = _hosts(collection, facts)
+    host_of = {path: host for path, host in hosts.items() if host}
+    sources = tuple(_placed(source, host_of.get(source.path)) for source in collection.sources)
+    ids = {source.path: source.id for source in sources if source.path in host_of}
+    moved = [_at(fact, host_of[fact.span.path], ids) if fact.span.path in ids else fact for fact in collection.facts]
+    return Collection(sources, (*moved, *_aliases(facts, host_of, ids)))
+
+
+def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> dict[str, str | None]:
+    """The host of each path whose source has none yet, None where nothing proves one."""
+    sources, known = collection.sources, known_hosts(collection)
+    depth = _common(sources)
+    below = {source.path: _in_view(source)[depth:][:_DEEPEST] for source in sources}
+    proven: dict[str, tuple[Proof, str]] = {}
+    for members, what in _families(sources, facts, below, depth, known):
+        for name in members if what else ():
+            proven[name.casefold()] = max(proven.get(name.casefold(), (what, name)), (what, name))
+    proven.update({name: (Proof.NAME, shown) for name, shown in known.items()})
+    unplaced = [source for source in sources if not source.place.host]
+    return _with_copies(unplaced, {s.path: _host(below[s.path], proven) for s in unplaced})
+
+
+# --- parts of paths
+
+
+def _split(path: str) -> list[str]:
+    return [part for part in path.replace("!", "/").split("/") if part] or [""]
+
+
+def _common(sources: Iterable[Source]) -> int:
+    """How many directories all paths have in common."""
+    directories = [_split(source.path)[:-1] for source in sources]
+    shortest, *_ = sorted(directories, key=len)
+    return next((n for n, part in enumerate(shortest) if any(d[n] != part for d in directories)), len(shortest))
+
+
+def _in_view(source: Source) -> list[str]:
+    """The parts that may be hosts: what is in a pod is a container."""
+    parts = _split(source.path)
+    if "pods" in parts:
+        return parts[: parts.index("pods")]
+    return parts[:-1] if source.place.container else parts
+
+
+@lru_cache(maxsize=4096)
+def _name(part: str) -> str:
+    """The name that a part has if it is a host, or nothing."""
+    name = bare(part[:_LONGEST_NAME])
+    return name if _words(name) - _NO_HOST else ""
+
+
+@lru_cache(maxsize=4096)
+def _shape(name: str) -> str:
+    """The name without what tells siblings apart; nothing where it has no such thing, or never means a host."""
+    shape = _SINGLE.sub("@", _NUMBER.sub("#", name)).casefold()
+    return shape if {"#", "@"} & set(shape) and not _words(name) & _NO_HOST else ""
+
+
+def _words(name: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(name)}
+
+
+def _is_short(shape: str) -> bool:
+    return all(len(word) == 1 for word in _WORD.findall(shape))
+
+
+# --- siblings
+
+
+def _families(
+    sources: Iterable[Source],
+    facts: Mapping[str, Sequence[Fact]],
+    below: Mapping[str, Sequence[str]],
+    depth: int,
+    known: Mapping[str, str],
+) -> Iterator[tuple[Mapping[str, Member], Proof]]:
+    """All siblings of one shape, and what shows that they are hosts."""
+    families: dict[Family, dict[str, Member]] = defaultdict(dict)
+    for source in sources:
+        parts, rest = below[source.path], _split(source.path)[depth:]
+        above = place_of_path("/".join((*_split(source.path)[:depth], "x"))).rank
+        told: Telling | None = None
+        for number, part in enumerate(parts):
+            name = _name(part)
+            if _shape(name):
+                told = told or telling(source, facts.get(source.path, ()), above)
+                siblings = families[tuple(parts[:number]), _shape(name)]
+                siblings.setdefault(name, Member()).add(rest[number + 1 :], told)
+    for (_, shape), members in families.items():
+        yield members, proof(members, known, short=_is_short(shape))
+
+
+def _host(parts: Sequence[str], proven: Hosts) -> str | None:
+    """The part that is a host by the strongest proof."""
+    found = [proven[name] for name in (_name(part).casefold() for part in parts) if name in proven]
+    strongest = max((what for what, _ in found), default=Proof.NONE)
+    names = [name for what, name in found if what is strongest]
+    return names[-1] if names and (strongest is Proof.NAME or len(set(names)) == 1) else None
+
+
+def _with_copies(sources: Iterable[Source], hosts: Mapping[str, str | None]) -> dict[str, str | None]:
+    """Copies of a source that lie elsewhere are where it is."""
+    at = unique((source.id, host) for source in sources if (host := hosts[source.path]))
+    return {source.path: hosts[source.path] or at.get(source.id) for source in sources}
+
+
+# --- what it changes
+
+
+def _placed(source: Source, host: str | None) -> Source:
+    """At its host, under an id of its own: what two hosts write alike is two sources."""
+    if host is None:
+        return source
+    identity = blake2b(f"{source.id} {host}".encode(), digest_size=16).hexdigest()
+    return replace(source, id=identity, place=source.place.over(Place(host=host)))
+
+
+def _at(fact: Fact, host: str, ids: Mapping[str, str]) -> Fact:
+    return replace(fact, place=fact.place.over(Place(host=host)), source=ids[fact.span.path])
+
+
+def _aliases(facts: Mapping[str, Sequence[Fact]], host_of: Mapping[str, str], ids: Mapping[str, str]) -> list[Fact]:
+    """The other name of each host of the layout, where all lines of its logs are prefixed with that one, and it is no
+    other host's."""
+    said = [(host, f) for path, host in sorted(host_of.items()) for f in facts.get(path, ()) if _says_its_host(f)]
+    other = unique((host, fact.place.host) for host, fact in said if fact.place.host != host)
+    hosts_of = unique((name, host) for host, fact in said if (name := fact.place.host) != host)
+    pairs = {host: name for host, name in other.items() if hosts_of.get(name) == host and name not in host_of.values()}
+    first = {host: fact for host, fact in reversed(said) if pairs.get(host) == fact.place.host}
+    return [
+        Fact(
+            "identity",
+            {"hostname": host, "address": pairs[host] or ""},
+            Place(host=host),
+            fact.span,
+            ids[fact.span.path],
+        )
+        for host, fact in sorted(first.items(), key=lambda pair: pair[0])
+        if len(pairs) > 1
+    ]
+
+
+def _says_its_host(fact: Fact) -> bool:
+    """The name stands before the message, where a launcher or a logger put it, not in what the message says."""
+    name = fact.place.host
+    return bool(name) and str(name) in fact.span.text[: (fact.span.column or 1) - 1]

@@ -1,0 +1,194 @@
+"""Whether files or directories with names of one shape, side by side, are those of the hosts of one job."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from itertools import pairwise
+
+from neuron_doctor.engine.facts import Clock, Fact, Source, ranks_of
+
+#: Sources that are made once on a host, not once for a process or a job.
+HOST_KINDS = frozenset({"kernel", "neuron-ls", "neuron-monitor", "sysfs", "lspci", "lsmod", "modinfo", "uname"})
+#: Facts that a source tells of its own ranks, and of any other as well.
+_OF_OTHERS = frozenset({"launcher-failure", "slurm-job", "pod", "k8s-event", "process-groups"})
+_ONE_JOB = frozenset({"NEURON_RT_ROOT_COMM_ID", "TORCHELASTIC_RUN_ID", "SLURM_JOB_ID"})
+_SAYS_NOTHING = frozenset({"", "none", "<masked>"})
+_DIGITS = re.compile(r"\d+", re.ASCII)
+_NUMBERED = re.compile(r"\d{1,5}\.(?:log|out|err|txt)", re.ASCII)
+#: Wall clocks: those of two hosts of one job agree to the second, mostly.
+_WALL_CLOCKS = frozenset({Clock.UTC, Clock.HOST_LOCAL, Clock.YEARLESS})
+
+Interval = tuple[int, int]
+
+
+class Proof(IntEnum):
+    """What shows that siblings are hosts, the stronger the greater."""
+
+    NONE = 0
+    JOB = 1  # they share one job among them
+    MACHINE = 2  # one holds what only a host writes
+    NAME = 3  # one is a host by its name
+
+
+@dataclass(slots=True)
+class Telling:
+    """What a source, or all sources of one member, tells of its ranks, its host and its job."""
+
+    ranks: set[tuple[int | None, int]] = field(default_factory=set)  # with their attempts
+    local_ranks: set[int] = field(default_factory=set)
+    worlds: set[int] = field(default_factory=set)
+    jobs: set[tuple[str, str]] = field(default_factory=set)
+    machines: set[str] = field(default_factory=set)
+    intervals: dict[Clock, Interval] = field(default_factory=dict)
+    of_a_host: bool = False
+
+    def add(self, other: Telling) -> None:
+        """Tell also what `other` tells."""
+        self.ranks |= other.ranks
+        self.local_ranks |= other.local_ranks
+        self.worlds |= other.worlds
+        self.jobs |= other.jobs
+        self.machines |= other.machines
+        self.of_a_host |= other.of_a_host
+        for clock, (first, last) in other.intervals.items():
+            known = self.intervals.get(clock, (first, last))
+            self.intervals[clock] = (min(known[0], first), max(known[1], last))
+
+
+def telling(source: Source, facts: Iterable[Fact], rank_above: int | None) -> Telling:
+    """What one source tells. `rank_above` is a rank that the name of a directory around everything seems to say: it is no
+    rank of this source."""
+    told = Telling(of_a_host=source.kind in HOST_KINDS)
+    places = [source.place]
+    for fact in facts:
+        if fact.kind not in _OF_OTHERS and not (fact.kind == "stand" and fact.data.get("named")):
+            places.append(fact.place)
+        _add_said(told, fact)
+    for place in places:
+        told.ranks |= {(place.attempt, rank) for rank in ranks_of(place) if not place.ranks and rank != rank_above}
+        told.local_ranks |= {place.local_rank} if place.local_rank is not None else set()
+    first, last = source.first, source.last
+    if first and last and first.clock == last.clock and first.clock in _WALL_CLOCKS:
+        told.intervals[first.clock] = (min(first.ns, last.ns), max(first.ns, last.ns))
+    return told
+
+
+def _add_said(told: Telling, fact: Fact) -> None:
+    """Worlds, jobs, and the names of the machine."""
+    value = str(fact.data.get("value", ""))
+    if fact.kind == "world" and isinstance(size := fact.data.get("size"), int):
+        told.worlds.add(size)
+    elif fact.kind == "env" and fact.data.get("name") in _ONE_JOB and value not in _SAYS_NOTHING:
+        told.jobs.add((str(fact.data["name"]), value))
+    elif fact.kind == "identity" and told.of_a_host:
+        said = (fact.data.get("hostname"), fact.data.get("instance_id"), fact.place.instance_id)
+        told.machines |= {str(name).casefold() for name in said if name}
+    if told.of_a_host and fact.place.host:
+        told.machines.add(fact.place.host.casefold())
+
+
+@dataclass(slots=True)
+class Member:
+    """One of the siblings: a directory with all below it (`files`: the names below, without their numbers), or a file."""
+
+    told: Telling = field(default_factory=Telling)
+    files: set[str] = field(default_factory=set)
+    numbers: set[int] = field(default_factory=set)  # that files have for a name, as those of ranks do
+    is_directory: bool = False
+
+    def add(self, below: Sequence[str], told: Telling) -> None:
+        """One more source: `below` are the parts of its path after the member's own."""
+        self.told.add(told)
+        self.is_directory |= bool(below)
+        self.files |= {_DIGITS.sub("#", "/".join(below))} if below else set()
+        number = _NUMBERED.fullmatch(below[-1]) if below else None
+        self.numbers |= {int(number[0].partition(".")[0])} if number else set()
+
+
+def proof(members: Mapping[str, Member], is_host: Mapping[str, str], *, short: bool) -> Proof:
+    """What shows that these siblings are hosts; `is_host` has the known names, in lower case. Names that are `short` (one
+    letter and a number) need more than one sign."""
+    if len(members) <= 1:
+        return Proof.NONE
+    if any(name.casefold() in is_host for name in members):
+        return Proof.NAME
+    told = [member.told for member in members.values()]
+    if _one_machine(told):
+        return Proof.NONE
+    apart = _each_its_own(_in_common_attempts(told))
+    if not apart and (_same_ranks(told) or _one_after_another(told)):
+        return Proof.NONE
+    if _from_machines(members.values()) and (apart or not short):
+        return Proof.MACHINE
+    return Proof.JOB if not short and _alike(members.values()) and (apart or _one_job(members.values())) else Proof.NONE
+
+
+def _one_machine(told: Iterable[Telling]) -> bool:
+    """Two siblings were taken on the same machine."""
+    return any(count > 1 for count in Counter(name for one in told for name in one.machines).values())
+
+
+def _in_common_attempts(told: Sequence[Telling]) -> list[set[tuple[int | None, int]]]:
+    """Their ranks in attempts that several tell of: a rank may move between attempts."""
+    times = Counter(attempt for one in told for attempt in {attempt for attempt, _ in one.ranks})
+    return [{(attempt, rank) for attempt, rank in one.ranks if times[attempt] > 1} for one in told]
+
+
+def _each_its_own(numbers: Sequence[Collection[object]]) -> bool:
+    """Each that has numbers has two at least that no sibling has, and more of those than of others."""
+    times = Counter(number for some in numbers for number in some)
+    own = [(sum(times[number] == 1 for number in some), len(some)) for some in numbers if some]
+    return len(own) > 1 and all(count > 1 and 2 * count > of for count, of in own)
+
+
+def _same_ranks(told: Iterable[Telling]) -> bool:
+    """A rank runs on one host: siblings that tell of the same ranks are runs, or copies."""
+    return any(count > 1 for count in Counter(rank for one in told for rank in one.ranks).values())
+
+
+def _clocks(told: Iterable[Telling]) -> list[list[Interval]]:
+    """The intervals that siblings cover, those of one kind of clock together."""
+    kinds = sorted(_WALL_CLOCKS)
+    groups = [[one.intervals[clock] for one in told if clock in one.intervals] for clock in kinds]
+    return [sorted(group) for group in groups if len(group) > 1]
+
+
+def _at_once(told: Sequence[Telling]) -> bool:
+    groups = _clocks(told)
+    return bool(groups) and all(max(f for f, _ in group) <= min(last for _, last in group) for group in groups)
+
+
+def _one_after_another(told: Sequence[Telling]) -> bool:
+    """No two of those that have times of one clock ran at the same time."""
+    groups = _clocks(told)
+    apart = (a[1] < b[0] for group in groups for a, b in pairwise(group))
+    return bool(groups) and all(apart)
+
+
+def _from_machines(members: Iterable[Member]) -> bool:
+    """A directory holds what only a host writes; of files, two at least are of such a kind."""
+    of_hosts = [member for member in members if member.told.of_a_host]
+    return len(of_hosts) > 1 or any(member.is_directory for member in of_hosts)
+
+
+def _alike(members: Iterable[Member]) -> bool:
+    """Two directories hold a file of the same name but for its numbers; or all are files."""
+    names = Counter(name for member in members for name in member.files)
+    return not names or any(count > 1 for count in names.values())
+
+
+def _one_job(members: Collection[Member]) -> bool:
+    """They ran at the same time, and number their files through, state one job, or state one world that has room for the
+    local ranks of them all."""
+    told = [member.told for member in members]
+    jobs = Counter(job for one in told for job in one.jobs)
+    if not _at_once(told) or len({name for name, _ in jobs}) < len(jobs):
+        return False
+    local = [len(one.local_ranks) for one in told]
+    worlds = [one.worlds for one in told if one.worlds]
+    roomy = len(worlds) > 1 and len(set.union(*worlds)) == 1 and min(worlds[0]) >= sum(local) > max(local)
+    return roomy or any(count > 1 for count in jobs.values()) or _each_its_own([member.numbers for member in members])
