@@ -88,7 +88,8 @@ def finding_of(folded: Folded, witnesses: Witnesses) -> Finding:
     match, rule = folded.match, folded.match.rule
     evidence = _evidence(match.facts)
     first, last = _interval(match.facts)
-    place = _reported(match.place)
+    hosts = match.hosts or _pod(match.facts)
+    place = _reported(match.place, hosts)
     return Finding(
         id=_finding_id(rule.id, place, match.facts),
         rule=rule.id,
@@ -99,7 +100,7 @@ def finding_of(folded: Folded, witnesses: Witnesses) -> Finding:
         confidence=_confidence(match, witnesses if folded.role is Role.ROOT else Witnesses()),
         count=sum(1 + fact.repeats for fact in match.facts),
         place=place,
-        hosts=match.hosts or _pod(match.facts),
+        hosts=hosts,
         first=first,
         last=last,
         evidence=evidence,
@@ -124,9 +125,10 @@ def _observed(facts: Iterable[Fact]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in told if isinstance(text, str) and text))[:MAX_EVIDENCE]
 
 
-def _reported(place: Place) -> Place:
-    """As reports show it: one rank is a list of one."""
-    return replace(place, rank=None, ranks=ranks_of(place))
+def _reported(place: Place, hosts: Sequence[str]) -> Place:
+    """As reports show it: one rank is a list of one, the only host is the host."""
+    host = place.host or (hosts[0] if len(hosts) == 1 else None)
+    return replace(place, host=host, rank=None, ranks=ranks_of(place))
 
 
 def _evidence(facts: Sequence[Fact]) -> tuple[Span, ...]:
