@@ -63,7 +63,7 @@ _FRAMEWORK: tuple[tuple[str, ...], ...] = (
     ),
     (
         (
-            '2026-01-06 22:31:32.204931: E tensorflow/core/framework/op_kernel.cc:1676] OpKernel (\'op: "TPURoundRobin" '
+            'E tensorflow/core/framework/op_kernel.cc:1676] OpKernel (\'op: "TPURoundRobin" '
             'device_type: "CPU"\') for unknown op: TPURoundRobin'
         ),
     ),
