@@ -68,7 +68,8 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     _excuse_what_is_benign(graph)
     _choose_roots(graph)
     roots = [number for number, role in enumerate(graph.roles) if role is Role.ROOT]
-    graph.doubtful = [number for number in roots if earlier.may_hold(kept[number], _devices(graph, roots, facts))]
+    devices = _devices(graph, roots, facts)
+    graph.doubtful = [number for number in roots if earlier.may_hold(kept[number], devices)]
     return graph
 
 

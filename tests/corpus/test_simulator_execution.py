@@ -1,3 +1,5 @@
+"""A simulated job runs as its program says, and faults spread as they would in truth."""
+
 import random
 from collections import Counter
 

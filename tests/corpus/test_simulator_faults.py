@@ -1,3 +1,5 @@
+"""Each fault leaves the footprint that its cause has."""
+
 import pytest
 
 from neuron_doctor.corpus.simulator.execution import execute

@@ -1,3 +1,5 @@
+"""An incident is the same bytes for the same scenario, and keeps its truth apart from its files."""
+
 import json
 from pathlib import Path
 

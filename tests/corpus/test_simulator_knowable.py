@@ -1,3 +1,5 @@
+"""What the files that are left can still show of a fault."""
+
 from dataclasses import replace
 
 import pytest

@@ -1,3 +1,5 @@
+"""The operations that a rank issues in each step."""
+
 import pytest
 
 from neuron_doctor.corpus.simulator.history import Op

@@ -1,3 +1,5 @@
+"""A seed draws the same scenario each time, of the shape that was asked for."""
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
