@@ -34,7 +34,6 @@ _COMPLETES = {"nccl", "xccl", "ncclx", "rccl"}
 _NEVER_COMPLETES = {"gloo"}
 
 _NAMELESS = ("", "")
-_SEQUENCES = frozenset({tuple, list})
 
 Row = tuple[int, Entry]
 
@@ -93,9 +92,9 @@ class Entries:
 def complete(entries: list[object]) -> Entries:
     """All entries of a dump, each with its place in the order in which the rank recorded them: the `record_id`, or,
     where that does not grow from entry to entry, the place in the dump."""
-    numbers = [entry.get("record_id") if type(entry) is dict else None for entry in entries]
-    growing = all(type(number) is int for number in numbers) and all(a < b for a, b in pairwise(numbers))
-    return Entries(list(zip(numbers if growing else range(len(entries)), entries, strict=True)), len(entries))
+    numbers = [integer(entry.get("record_id"), -1) if type(entry) is dict else -1 for entry in entries]
+    growing = numbers[:1] != [-1] and all(before < after for before, after in pairwise(numbers))
+    return Entries(list(zip(numbers if growing else list(range(len(entries))), entries, strict=True)), len(entries))
 
 
 def abridged(entries: object, left: Iterable[Left]) -> Entries | None:
@@ -145,7 +144,7 @@ def rows_by_group(entries: Entries, inp: Input) -> dict[GroupHead, Rows]:
 
 def _head_of(entry: Entry) -> GroupHead:
     group = entry.get("process_group")
-    name, desc = group if type(group) in _SEQUENCES and len(group) == len(_NAMELESS) else _NAMELESS
+    name, desc = group if isinstance(group, tuple | list) and len(group) == len(_NAMELESS) else _NAMELESS
     return GroupHead(integer(entry.get("pg_id"), -1), text(name), text(desc))
 
 
