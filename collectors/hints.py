@@ -39,7 +39,7 @@ _EXTENSION = re.compile(
 _DATE = re.compile(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?$")
 
 _EVIDENCE = (
-    r"(?:dmesg|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
+    r"(?:dmesg(?:-[a-zA-Z]{1,2})?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
     r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|job"
     r"|run|console|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data)"
 )
@@ -69,6 +69,8 @@ _RANK = re.compile(
     r"(?!-\d{1,5}(?!\d))",  # a range of ranks
     re.IGNORECASE,
 )
+#: A directory is a rank's if nothing else is said: that of an incident (`hang-of-rank-4-and-9`) tells a story.
+_RANK_DIRECTORY = re.compile(r"(?:[a-z\d]{1,20}[-_.])?(?:(?:local|global)[-_.]?)?rank[-_.]?\d{1,6}", re.IGNORECASE)
 _OTHER_RANKS = frozenset(
     {"node", "group", "host", "role", "data", "tensor", "pipeline", "model", "expert", "context", "sequence"}
     | {"dp", "tp", "pp", "ep", "cp", "sp", "mp", "vp"}
@@ -139,7 +141,7 @@ def _of_directory(parent: str, name: str) -> Place:
         instance_id=_instance(name),
         local_rank=_local_rank(parent, name),
     )
-    return place.over(_rank(name))
+    return place.over(_rank(name) if _RANK_DIRECTORY.fullmatch(_EXTENSION.sub("", name)) else NOWHERE)
 
 
 def _dump(name: str) -> Place:

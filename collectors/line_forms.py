@@ -180,7 +180,7 @@ _STAMPED = (
 _SRUN = _label(r" {0,6}(?P<rank>\d{1,6}): ", When.BEFORE_HEADERS)
 
 _BRACKETED = (
-    _label(r"\[rank(?P<rank>\d{1,6})\]: ?"),  # torch and torchrun: the global rank
+    _label(r"\[rank(?P<rank>\d{1,6})\](?:: ?| )"),  # torch, torchrun and loggers: the global rank
     _label(r"\[default(?P<local_rank>\d{1,4})\]: ?"),  # torchrun --tee: role and local rank
     _label(r"\[(?:[^\s\]@]{1,80}@)?\d{1,10},(?P<rank>\d{1,6})\]<std(?:out|err|diag)>: ?"),  # mpirun: job, world rank
     _label(r"\[Rank (?P<rank_of_group>\d{1,6})\] "),  # torch's watchdog: its rank in the process group

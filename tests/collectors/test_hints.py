@@ -140,3 +140,17 @@ def test_any_path_gives_a_place(path: str) -> None:
 @pytest.mark.parametrize("unit", ["a-", "rank", "node3.", "log-", "-log", "a.", "1", "i-0", "a/", "!"])
 def test_a_hostile_path_is_read_at_once(unit: str) -> None:
     assert place_of_path(unit * 2000 + "/x").rank is None
+
+
+@pytest.mark.parametrize("name", ["barrier-where-rank-4-waits", "hang-of-rank-4", "rank-4-is-silent", "no-rank-2-log"])
+def test_the_name_of_an_incident_is_no_rank(name: str) -> None:
+    assert place_of_path(f"{name}/input/train.log").rank is None
+
+
+@pytest.mark.parametrize("name", ["rank_4", "rank4", "global_rank_4", "trace_rank_4", "worker-rank-4"])
+def test_the_directory_of_a_rank_is(name: str) -> None:
+    assert place_of_path(f"{name}/train.log").rank == 4
+
+
+def test_the_way_in_which_dmesg_was_called_is_no_part_of_the_host() -> None:
+    assert place_of_path("ip-10-85-9-243_dmesg-x.txt").host == place_of_path("ip-10-85-9-243_dmesg-T.log").host

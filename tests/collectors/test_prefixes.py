@@ -335,3 +335,9 @@ def test_the_rank_in_a_process_group_does_not_replace_the_global_one() -> None:
     [grouped] = peel("[rank12]:[E1118 20:32:23.955028747 ProcessGroupNCCL.cpp:629] [Rank 4] Watchdog caught").records
     [alone] = peel("[E1118 20:32:23.955028747 ProcessGroupNCCL.cpp:629] [Rank 4] Watchdog caught").records
     assert (grouped.place.rank, alone.place.rank) == (12, 4)
+
+
+@pytest.mark.parametrize("label", ["[rank7]: ", "[rank7]:", "[rank7] "])
+def test_the_label_of_a_rank_is_read_with_and_without_its_colon(label: str) -> None:
+    record = only(f"2026-09-14T16:09:01.140975007Z stderr F {label}{RUNTIME}")
+    assert (record.place.rank, record.place.pid) == (7, 30294)
