@@ -104,6 +104,11 @@ def _common(sources: Iterable[Source]) -> int:
     return next((n for n, part in enumerate(shortest) if any(d[n] != part for d in directories)), len(shortest))
 
 
+def _rank_above(sources: Sequence[Source], depth: int) -> int | None:
+    """The rank that a directory around everything seems to name."""
+    return place_of_path("/".join((*_split(sources[0].path)[:depth], "x"))).rank
+
+
 def _in_view(source: Source) -> list[str]:
     """The parts that may be hosts: what is in a pod is a container."""
     parts = _split(source.path)
@@ -138,7 +143,7 @@ def _is_short(shape: str) -> bool:
 
 
 def _families(
-    sources: Iterable[Source],
+    sources: Sequence[Source],
     facts: Mapping[str, Sequence[Fact]],
     below: Mapping[str, Sequence[str]],
     depth: int,
@@ -146,9 +151,9 @@ def _families(
 ) -> Iterator[tuple[Mapping[str, Member], Proof]]:
     """All siblings of one shape, and what shows that they are hosts."""
     families: dict[Family, dict[str, Member]] = defaultdict(dict)
+    above = _rank_above(sources, depth)
     for source in sources:
         parts, rest = below[source.path], _split(source.path)[depth:]
-        above = place_of_path("/".join((*_split(source.path)[:depth], "x"))).rank
         told: Telling | None = None
         for number, part in enumerate(parts):
             name = _name(part)
