@@ -154,3 +154,7 @@ def test_the_directory_of_a_rank_is(name: str) -> None:
 
 def test_the_way_in_which_dmesg_was_called_is_no_part_of_the_host() -> None:
     assert place_of_path("ip-10-85-9-243_dmesg-x.txt").host == place_of_path("ip-10-85-9-243_dmesg-T.log").host
+
+
+def test_a_host_after_dmesg_is_no_option_of_it() -> None:
+    assert place_of_path("dmesg-ip-10-77-3-3.txt").host == "ip-10-77-3-3"
