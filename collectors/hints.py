@@ -6,7 +6,8 @@ A hint is taken from shapes that are written on purpose, never from any name wit
   else a directory or the stem of a file that, without words for evidence at its ends (`dmesg_`, `-logs`) and without
   its rank, is `ip-10-0-3-7`, a private IPv4 address, an instance id, or one of a few nouns with a number or one letter
   (`node3`, `host-a`, `trn1-07`, `queue1-dy-compute1-4`), each with or without a domain. Of directories also `worker-3`
-  and any name in `.internal`, `.local` or the like. So `logs`, `run1`, `node-logs`, `attempt_0`, `trn1` are none.
+  and any name in `.internal`, `.local` or the like. An address or instance id and `_` before anything else are one, too
+  (`ip-10-0-3-7_nrt_746999_rank8.log`). So `logs`, `run1`, `node-logs`, `attempt_0`, `trn1` are none.
 - **Rank**: `rank_12`, `rank12`, `trace_rank_5`, flight-recorder dumps `_dump_5`, `trace_5`; `local_rank_3` is the local
   rank, and a rank within anything else (`tp_rank_1`, `node_rank_0`) is none.
 - **Attempt**: directories `attempt_0`, `restart_1`, `retry_2`; a number directly in one is the local rank (torchrun's
@@ -51,12 +52,14 @@ _NUMBER = r"(?:\d{1,5}|[-_](?:\d{1,5}|[a-z]))"
 _INSTANCE_TYPE = r"(?:trn|inf)\d[a-z]{0,2}(?:-[a-z]{1,12}){0,2}-\d{1,5}"
 _NUMBERED = rf"(?:[a-z][a-z\d]{{0,30}}-){{0,3}}(?:{_NOUN}{_NUMBER}|{_INSTANCE_TYPE})(?:-\d{{1,5}}){{0,4}}"
 _LABELS = r"(?:\.[a-z\d-]{1,63}){0,6}"
-_HOST = (
+_ADDRESS = (
     rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}"
     r"|10(?:\.\d{1,3}){3}|(?:192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}"
     r"|i-(?:0[\da-f]{3,16}|[\da-f]{8})"
-    rf"|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?"
 )
+_HOST = rf"{_ADDRESS}|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?"
+#: What names one machine and nothing else, whatever follows: `ip-10-0-3-7_nrt_746999_rank8.log`.
+_ADDRESS_FIRST = re.compile(rf"(?P<host>{_ADDRESS})_", re.IGNORECASE)
 _HOST_FILE = re.compile(_HOST, re.IGNORECASE)
 _HOST_DIRECTORY = re.compile(
     rf"{_HOST}|worker{_NUMBER}|[a-z][a-z\d-]{{0,62}}{_LABELS}\.(?:internal|local|localdomain|lan|pcluster)",
@@ -105,7 +108,8 @@ def bare(name: str) -> str:
 
 def _host(name: str, shape: re.Pattern[str]) -> str | None:
     stem = bare(name)
-    return stem if shape.fullmatch(stem) else None
+    first = _ADDRESS_FIRST.match(name)
+    return stem if shape.fullmatch(stem) else first["host"] if first else None
 
 
 def _rank(name: str) -> Place:

@@ -158,3 +158,16 @@ def test_the_way_in_which_dmesg_was_called_is_no_part_of_the_host() -> None:
 
 def test_a_host_after_dmesg_is_no_option_of_it() -> None:
     assert place_of_path("dmesg-ip-10-77-3-3.txt").host == "ip-10-77-3-3"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ip-10-77-3-3_nrt_746999_rank8.log", "ip-10-77-3-3_dmesg-x.copy.txt", "ip-10-77-3-3_train_rank12-1.log.gz"],
+)
+def test_an_address_before_anything_else_is_the_host(name: str) -> None:
+    assert place_of_path(name).host == "ip-10-77-3-3"
+
+
+@pytest.mark.parametrize("name", ["peers_of_ip-10-77-3-3_rank8.log", "ip-10-77-3-3x_rank8.log", "ip-10-77-3_rank8.log"])
+def test_an_address_within_a_name_is_not(name: str) -> None:
+    assert place_of_path(name).host is None
