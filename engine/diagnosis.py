@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from neuron_doctor.engine.acquittal import acquitted
 from neuron_doctor.engine.clock_table import clock_table
 from neuron_doctor.engine.counterfactual import counterfactuals
 from neuron_doctor.engine.decide import Graph, decide
@@ -48,7 +49,8 @@ def diagnose_once(rulebook: Rulebook, collection: Collection) -> Diagnosis:
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))
     standings = match_standings(placed, collection.sources, topology)
-    facts = (*placed, *complete(standings.collectives, topology))
+    collectives = acquitted(standings.collectives, placed, topology.ranks)
+    facts = (*placed, *complete(collectives, topology))
     votes = witnesses(facts, standings.told)
     facts = tuple(sorted((*facts, *disagreements(votes)), key=canonical))
     sources = tuple(_completed_sources(collection.sources, facts, topology))

@@ -12,12 +12,12 @@ import yaml
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import ActionKind, Diagnosis, Severity, Status
 from neuron_doctor.exits import exit_status
-from neuron_doctor.labels import mistakes, read_label
+from neuron_doctor.labels import labelled, mistakes, read_label
 from neuron_doctor.pipeline import diagnose_paths, rulebook_for
 from neuron_doctor.request import Request
 
 CORPUS = Path(__file__).parents[2] / "corpus"
-INCIDENTS = [CORPUS / "demo", *sorted((CORPUS / "incidents").iterdir())]
+INCIDENTS = [CORPUS / "demo", *sorted((CORPUS / "incidents").iterdir()), *labelled(CORPUS / "recorder")]
 TAXONOMY = yaml.safe_load((CORPUS.parent / "rules" / "causes.yaml").read_text())
 
 

@@ -1,0 +1,35 @@
+"""Acquits ranks that the recorders convict of never having joined, but that say themselves that a peer went away, where
+another rank left no dump: gloo notes what failed as retired, so such a rank only looks idle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from neuron_doctor.engine.facts import Fact, ranks_of
+from neuron_doctor.engine.recorder import ranks_text
+
+_BY_ABSENCE = frozenset({"rank-missing", "rank-died"})
+
+
+def acquitted(collectives: Iterable[Fact], facts: Sequence[Fact], ranks: Iterable[int]) -> Iterator[Fact]:
+    """The `collective` facts, of a job of which these `ranks` are known; those that convict a rank that lost a peer
+    itself, undecided."""
+    lost = {rank for fact in facts if _says_lost(fact.kind, fact.data) for rank in ranks_of(fact.place)}
+    recorded = {fact.place.rank for fact in facts if fact.kind == "fr-rank"}
+    gone = bool(recorded) and not recorded.issuperset(ranks)
+    for fact in collectives:
+        culprits = frozenset(ranks_of(fact.place))
+        absent = fact.data.get("verdict") in _BY_ABSENCE and bool(culprits) and culprits <= lost
+        yield _undecided(fact, culprits) if absent and gone else fact
+
+
+def _says_lost(kind: str, data: Mapping[str, object]) -> bool:
+    return kind == "hang-report" and data.get("what") == "lost"
+
+
+def _undecided(fact: Fact, culprits: frozenset[int]) -> Fact:
+    told = f"rank {ranks_text(sorted(culprits))} says that a peer went away, and other ranks left no dump"
+    data = {**fact.data, "verdict": "undecided", "culprits": (), "culprit_frame": ""}
+    data["description"] = f"{fact.data['description']}; but {told}"
+    return replace(fact, data=data, place=replace(fact.place, rank=None, host=None, ranks=()))
