@@ -8,7 +8,7 @@ from pathlib import Path
 from neuron_doctor.engine.durations import format_duration
 from neuron_doctor.engine.kinds import KINDS, FactKind
 from neuron_doctor.engine.patterns import Pattern
-from neuron_doctor.engine.rulebook import Explains, Rule, Rulebook
+from neuron_doctor.engine.rulebook import Explains, Follows, Rule, Rulebook
 from neuron_doctor.engine.rulefile import ActionDoc, ExampleDoc
 from neuron_doctor.reports.escape import code_block, code_span
 from neuron_doctor.ruleindex import index_pages, table
@@ -82,6 +82,8 @@ def _rule_page(rule: Rule, patterns: list[Pattern]) -> str:
         sections.append(f"\n## What else it could be\n\n{rows}")
     if rule.explains:
         sections.append("\n## What it explains\n\n" + "".join(map(_explains, rule.explains)))
+    if rule.follows:
+        sections.append("\n## What explains it\n\n" + "".join(map(_follows, rule.follows)))
     if patterns:
         rows = "".join(f"- `{p.id}`: {code_span(p.regex)}\n" for p in patterns)
         sections.append(f"\n## What it looks for\n\n{rows}")
@@ -106,6 +108,14 @@ def _action(number: int, doc: ActionDoc) -> str:
 def _explains(explains: Explains) -> str:
     causes = ", ".join(f"`{cause}`" for cause in sorted(explains.causes))
     return f"- {explains.relation}, within {format_duration(explains.within_ns)}, as {explains.edge}: {causes}\n"
+
+
+def _follows(follows: Follows) -> str:
+    causes = ", ".join(f"`{cause}`" for cause in sorted(follows.causes))
+    but = ", ".join(f"`{cause}`" for cause in sorted(follows.but))
+    what = causes or f"any {'root' if follows.roots else 'failure'}{f' but {but}' if but else ''}"
+    unknown = ", also where that is not known" if follows.unknown else ""
+    return f"- {follows.relation}{unknown}, within {format_duration(follows.within_ns)}, as {follows.edge}: {what}\n"
 
 
 def _example(example: ExampleDoc) -> str:

@@ -62,9 +62,10 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class FindingRef:
-    """Another rule has a finding at a compatible place."""
+    """Another rule has a finding at a compatible place, or `elsewhere`: at a place that is another for sure."""
 
     rule: str
+    elsewhere: bool = False
 
 
 Condition = Record | Combination | Count | Sequence | Absent | Over | FindingRef
@@ -86,10 +87,10 @@ def queries(condition: Condition) -> Iterator[RecordQuery]:
             return
 
 
-def references(condition: Condition) -> Iterator[str]:
-    """The rules whose findings a condition asks for."""
+def references(condition: Condition) -> Iterator[FindingRef]:
+    """The findings of other rules that a condition asks for."""
     if isinstance(condition, FindingRef):
-        yield condition.rule
+        yield condition
     elif isinstance(condition, Combination):
         for part in condition.parts:
             yield from references(part)

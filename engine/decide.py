@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.expressions import holds
 from neuron_doctor.engine.facts import Fact, Source, ranks_of
+from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment
-from neuron_doctor.engine.relate import Link, relate
+from neuron_doctor.engine.relate import relate
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.timeline import Timeline, timeline
 from neuron_doctor.engine.verdict import EdgeType, Role
@@ -87,7 +88,7 @@ def _excuse_what_is_benign(graph: Graph) -> None:
 
 
 def _renumbered(link: Link, numbers: Sequence[int]) -> Link:
-    return Link(numbers[link.effect], numbers[link.cause], link.type, link.why, link.sure)
+    return Link(numbers[link.effect], numbers[link.cause], link.type, link.why, link.sure, link.distance)
 
 
 def _choose_roots(graph: Graph) -> None:
@@ -96,6 +97,7 @@ def _choose_roots(graph: Graph) -> None:
     explained = {link.effect for link in graph.links}
     candidates = [n for n, role in enumerate(graph.roles) if role is Role.CASCADE and n not in explained]
     roots = [n for n in candidates if graph.matches[n].rule.role == "root"]
+    roots = [n for n in roots if not _is_one_of_several(graph.matches[n], [graph.matches[r] for r in roots])]
     for number in sorted(roots, key=lambda n: _rank(graph.matches[n])):
         stronger = next(
             (r for r in roots if graph.roles[r] is Role.ROOT and _same(graph.matches[number], graph.matches[r])), None
@@ -105,9 +107,15 @@ def _choose_roots(graph: Graph) -> None:
         else:
             graph.roles[number] = Role.CONFIRMATION
             graph.links.append(
-                Link(number, stronger, EdgeType.CAUSED_BY, "the same cause at the same place", sure=True)
+                Link(number, stronger, EdgeType.CAUSED_BY, "the same cause at the same place", sure=True, distance=NEAR)
             )
-    graph.unexplained = [n for n in candidates if graph.matches[n].rule.role != "root"]
+    graph.unexplained = [n for n in candidates if n not in roots]
+
+
+def _is_one_of_several(match: Match, others: Iterable[Match]) -> bool:
+    """Whether its rule convicts nobody because it holds for another process as well."""
+    alike = (other for other in others if match.rule.sole and other.rule.id == match.rule.id)
+    return any(RELATIONS["same-process"](match, other) is False for other in alike)
 
 
 def _rank(match: Match) -> tuple[float, int, str, str]:

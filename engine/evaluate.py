@@ -17,12 +17,12 @@ from neuron_doctor.engine.verdict import Proof
 @dataclass(frozen=True, slots=True)
 class Scene:
     """What a condition is evaluated on: the facts visible at one place by name, the sources that cover the job, the
-    known ranks, hosts and devices, and the rules that have a finding at a compatible place."""
+    known ranks, hosts and devices, and the findings of other rules that are there."""
 
     facts: Mapping[str, Sequence[Fact]]
     sources: Mapping[str, Source] = field(default_factory=dict)
     known: Mapping[str, Sequence[int | str]] = field(default_factory=dict)
-    findings: frozenset[str] = frozenset()
+    findings: frozenset[cond.FindingRef] = frozenset()
 
     def answers(self, query: RecordQuery) -> list[Fact]:
         """The facts that answer a query for sure."""
@@ -45,8 +45,8 @@ def evaluate(condition: cond.Condition, scene: Scene) -> Proof:  # noqa: PLR0911
             return _absent(condition, scene)
         case cond.Over():
             return _over(condition, scene)
-        case cond.FindingRef(rule=rule):
-            return Proof(f"finding {rule}", rule in scene.findings)
+        case cond.FindingRef(rule=rule, elsewhere=elsewhere):
+            return Proof(f"finding {rule}{' elsewhere' * elsewhere}", condition in scene.findings)
 
 
 def _combination(condition: cond.Combination, scene: Scene) -> Proof:

@@ -103,7 +103,9 @@ def _matches(
     by_id = {source.id: source for source in sources}
     found: list[Match] = []
     for key in sorted(groups.keys, key=_sortable):
-        findings = frozenset(name for name in cond.references(rule.when) if _has_finding(earlier[name], key, rule.at))
+        findings = frozenset(
+            ref for ref in cond.references(rule.when) if _has_finding(earlier[ref.rule], key, rule, ref)
+        )
         proof = evaluate(rule.when, Scene(groups.visible(key), by_id, known, findings))
         if proof.held:
             used = _used(proof)
@@ -158,16 +160,24 @@ class _Groups:
                 yield tuple(None if i in dropped else part for i, part in enumerate(key))
 
 
-def _has_finding(matches: Iterable[Match], key: Key, scope: str) -> bool:
-    """Whether one of the matches is at a place that may be that of `key`."""
-    names = SCOPES[scope]
-    return any(
-        all(
-            part is None or (other := getattr(match.place, name)) in (None, (), part) or other == part
-            for name, part in zip(names, key, strict=True)
-        )
-        for match in matches
-    )
+def _has_finding(matches: Iterable[Match], key: Key, rule: Rule, wanted: cond.FindingRef) -> bool:
+    """Whether one of the matches is at a place that may be that of `key`; for one elsewhere, that is another of the run."""
+    differences = (_differences(match, key, rule.at) for match in matches)
+    return any(bool(names) is wanted.elsewhere and "attempt" not in names for names in differences)
+
+
+def _differences(match: Match, key: Key, scope: str) -> set[str]:
+    """In what the place of a match is another than `key`. What is said of a whole job, whichever host said it, is said of
+    every place of it."""
+    told = SCOPES[match.rule.at]
+    parts = [(name, part) for name, part in zip(SCOPES[scope], key, strict=True) if part is not None and name in told]
+    return {name for name, part in parts if (there := _values(match.place, name)) and part not in there}
+
+
+def _values(place: Place, name: str) -> tuple[object, ...]:
+    """What a place says of a field: its ranks, or the one value that it has; empty where it says nothing."""
+    value = getattr(place, name)
+    return ranks_of(place) if name == "rank" else () if value in (None, ()) else (value,)
 
 
 def _used(proof: Proof) -> tuple[Fact, ...]:

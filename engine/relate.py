@@ -4,42 +4,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
 
-from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.follow import followed
+from neuron_doctor.engine.links import NEAR, OWN, WIDE, Link, Times, strength, times_of
 from neuron_doctor.engine.match import Match
-from neuron_doctor.engine.moments import Moment, Track
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.rulebook import Explains
 from neuron_doctor.engine.timeline import Timeline
-from neuron_doctor.engine.verdict import EdgeType
 from neuron_doctor.engine.waitfor import components
 
 #: Relations for which any cause of the job will do: one is chosen for each effect, not all.
 _WIDE = frozenset({"job"})
+_OF_ONE_PROCESS = frozenset({"same-process", "same-rank"})
 #: A rule that is no surer than this says that something failed, not what.
 _SAYS_NO_REASON = 0.5
-#: Matches with more pairs of clocks than this are not compared across clocks.
-_MOST_PAIRS = 4096
-#: Whose faults are seen from afar: the waiting of others tells of them.
-_ELSEWHERE = frozenset({"peer", "network", "none"})
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """Match number `effect` is a consequence of match number `cause`; not `sure` where the places are not precise."""
-
-    effect: int
-    cause: int
-    type: EdgeType
-    why: str
-    sure: bool
 
 
 def relate(matches: Sequence[Match], clocks: Timeline) -> list[Link]:
     """The links between matches. Links that rest on an unknown place are kept only where nothing sure explains the
-    effect and only one cause is possible."""
+    effect and only one cause is possible. What follows a failure of its own process explains nothing elsewhere: that
+    failure does."""
     effects: dict[str, list[int]] = defaultdict(list)
     for number, match in enumerate(matches):
         effects[match.rule.cause.id].append(number)
@@ -47,13 +31,16 @@ def relate(matches: Sequence[Match], clocks: Timeline) -> list[Link]:
     for number, match in enumerate(matches):
         if match.rule.explains:
             by_rule[match.rule.id].append(number)
-    times = _Times(clocks, [_firsts(match.facts, clocks) for match in matches])
+    times = times_of(matches, clocks)
     links = [link for causes in by_rule.values() for link in _links_of_rule(matches, times, effects, causes)]
-    return _acyclic(_decided(links), matches)
+    own = list(followed(matches, times))
+    echoes = {link.effect for link in own}
+    links = [link for link in links if link.distance != WIDE or link.cause not in echoes]
+    return _acyclic(_decided([*own, *links]), matches)
 
 
 def _links_of_rule(
-    matches: Sequence[Match], times: _Times, effects: Mapping[str, Sequence[int]], causes: Sequence[int]
+    matches: Sequence[Match], times: Times, effects: Mapping[str, Sequence[int]], causes: Sequence[int]
 ) -> Iterator[Link]:
     """The links from every effect that one rule explains to the matches of that rule."""
     index = _ByHost(matches, causes)
@@ -93,7 +80,7 @@ class _ByHost:
         return [*near, *(cause for cause in self._all if cause not in set(near))]
 
 
-def _link(matches: Sequence[Match], times: _Times, effect: int, cause: int, explains: Explains) -> Link | None:
+def _link(matches: Sequence[Match], times: Times, effect: int, cause: int, explains: Explains) -> Link | None:
     if effect == cause:
         return None
     related = _share_a_record(matches[effect], matches[cause]) or RELATIONS[explains.relation](
@@ -104,7 +91,8 @@ def _link(matches: Sequence[Match], times: _Times, effect: int, cause: int, expl
     if related is False or timely is False or (unproven and _speaks_for_itself(matches[effect], matches[cause])):
         return None
     what = matches[cause].rule.title
-    return Link(effect, cause, explains.edge, f"{explains.relation}: {what}", sure=related is True)
+    distance = NEAR if explains.relation in _OF_ONE_PROCESS else WIDE
+    return Link(effect, cause, explains.edge, f"{explains.relation}: {what}", related is True, distance)
 
 
 def _share_a_record(effect: Match, cause: Match) -> bool:
@@ -121,34 +109,6 @@ def _speaks_for_itself(effect: Match, cause: Match) -> bool:
     if not states_a_fault or not any(fact.instant for fact in cause.facts):
         return False
     return not {fact.source for fact in effect.facts} & {fact.source for fact in cause.facts}
-
-
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """When each match began, by number: its first moment on each clock."""
-
-    clocks: Timeline
-    firsts: Sequence[Mapping[Track, Moment]]
-
-    def in_time(self, effect: int, cause: int, explains: Explains) -> bool | None:
-        """Whether the cause began within the lag that its rule allows before the effect; None where clocks do not say.
-        What one clock saw of both counts; several clocks only where none saw both."""
-        before, after = self.firsts[cause], self.firsts[effect]
-        pairs = [(before[track], after[track]) for track in before.keys() & after.keys()]
-        if not pairs and len(before) * len(after) <= _MOST_PAIRS:
-            pairs = list(product(before.values(), after.values()))
-        gaps = [gap for a, b in pairs if (gap := self.clocks.difference(a, b))]
-        timely = {gap.within(-explains.lead_ns, explains.within_ns) for gap in gaps} - {None}
-        return True in timely if timely else None
-
-
-def _firsts(facts: Iterable[Fact], clocks: Timeline) -> dict[Track, Moment]:
-    firsts: dict[Track, Moment] = {}
-    for fact in facts:
-        moment = clocks.moment(fact)
-        if moment and (moment.track not in firsts or moment.instant.ns < firsts[moment.track].instant.ns):
-            firsts[moment.track] = moment
-    return firsts
 
 
 def _decided(links: Iterable[Link]) -> list[Link]:
@@ -173,9 +133,7 @@ def _acyclic(links: Sequence[Link], matches: Sequence[Match]) -> list[Link]:
     component = {node: number for number, nodes in enumerate(components(causes)) for node in nodes}
     after: dict[int, set[int]] = defaultdict(set)
     kept: list[Link] = []
-    for link in sorted(
-        links, key=lambda link: (not link.sure, _strength(matches[link.cause]), link.effect, link.cause)
-    ):
+    for link in sorted(links, key=lambda link: _weakness(link, matches[link.cause])):
         inside = component[link.effect] == component[link.cause]
         if not inside:
             kept.append(link)
@@ -185,10 +143,9 @@ def _acyclic(links: Sequence[Link], matches: Sequence[Match]) -> list[Link]:
     return kept
 
 
-def _strength(cause: Match) -> tuple[bool, bool, float]:
-    """Strongest first: evidence of its own before fan-out, local faults before those that lie with a peer, the surest."""
-    rule = cause.rule
-    return rule.role != "root", rule.cause.by in _ELSEWHERE, -rule.confidence
+def _weakness(link: Link, cause: Match) -> tuple[object, ...]:
+    victim, elsewhere, doubt = strength(cause)
+    return not link.sure, link.distance != OWN, victim, link.distance, elsewhere, doubt, link.effect, link.cause
 
 
 def _reaches(after: Mapping[int, set[int]], start: int, goal: int) -> bool:

@@ -24,6 +24,8 @@ from neuron_doctor.engine.rulefile import (
     AlternativeDoc,
     ConditionDoc,
     ExamplesDoc,
+    ExplainsDoc,
+    FollowsDoc,
     PatternDoc,
     PatternsFile,
     RuleDoc,
@@ -59,6 +61,16 @@ class Explains:
 
 
 @dataclass(frozen=True, slots=True)
+class Follows(Explains):
+    """The same read the other way round: this rule's findings are consequences of findings of `causes` (empty: of any `but`
+    these) by other rules; `roots`: by rules of that role alone; `unknown`: also where the places do not tell the relation."""
+
+    but: frozenset[str]
+    roots: bool
+    unknown: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One rule, ready to be evaluated."""
 
@@ -73,6 +85,8 @@ class Rule:
     when: cond.Condition
     explanation: str
     explains: tuple[Explains, ...]
+    follows: tuple[Follows, ...]
+    sole: bool
     supersedes: frozenset[str]
     alternatives: tuple[AlternativeDoc, ...]
     actions: tuple[ActionDoc, ...]
@@ -235,7 +249,16 @@ def _link(loader: _Loader, doc: RuleDoc, source: Document) -> Rule | None:
     if cause is None:
         loader.complain(source.at("cause"), f"there is no cause {doc.cause!r}", _near(doc.cause, loader.causes))
     when = _condition(loader, doc.when, source, ("when",))
-    explains = _explains(loader, doc, source)
+    explains = tuple(Explains(*_lag(loader, e, source, ("explains", i))) for i, e in enumerate(doc.explains))
+    follows = tuple(
+        Follows(
+            *_lag(loader, f, source, ("follows", i)),
+            _causes(loader, f.but, source, ("follows", i)),
+            roots=f.of == "root",
+            unknown=f.unknown,
+        )
+        for i, f in enumerate(doc.follows)
+    )
     _check_names(loader, doc, source)
     ends = tuple(q for i, text in enumerate(doc.ends) if (q := _query(loader, text, source, ("ends", i))))
     if when is None or cause is None or len(loader.errors) > before:
@@ -252,6 +275,8 @@ def _link(loader: _Loader, doc: RuleDoc, source: Document) -> Rule | None:
         when=when,
         explanation=doc.explanation,
         explains=explains,
+        follows=follows,
+        sole=doc.sole,
         supersedes=frozenset(doc.supersedes),
         alternatives=tuple(doc.alternatives),
         actions=tuple(doc.actions),
@@ -266,17 +291,12 @@ def _link(loader: _Loader, doc: RuleDoc, source: Document) -> Rule | None:
     )
 
 
-def _explains(loader: _Loader, doc: RuleDoc, source: Document) -> tuple[Explains, ...]:
-    return tuple(
-        Explains(
-            _causes(loader, e.causes, source, ("explains", i)),
-            e.relation,
-            parse_duration(e.within),
-            parse_duration(e.lead),
-            e.edge,
-        )
-        for i, e in enumerate(doc.explains)
-    )
+def _lag(
+    loader: _Loader, doc: ExplainsDoc | FollowsDoc, source: Document, where: DocPath
+) -> tuple[frozenset[str], str, int, int, EdgeType]:
+    """What both directions of an explanation say alike: causes, relation, durations, edge."""
+    causes = _causes(loader, doc.causes, source, where)
+    return causes, doc.relation, parse_duration(doc.within), parse_duration(doc.lead), doc.edge
 
 
 def _check_names(loader: _Loader, doc: RuleDoc, source: Document) -> None:
@@ -347,9 +367,10 @@ def _leaf(loader: _Loader, doc: ConditionDoc, source: Document, where: DocPath) 
         )
     if doc.over is not None:
         return cond.Over(doc.over.each, doc.over.quantifier, query(doc.over.have, "have"))
-    if doc.finding not in loader.rules:
-        loader.complain(source.at(*where), f"there is no rule {doc.finding!r}", _near(doc.finding or "", loader.rules))
-    return cond.FindingRef(doc.finding or "")
+    named = doc.finding or doc.elsewhere or ""
+    if named not in loader.rules:
+        loader.complain(source.at(*where), f"there is no rule {named!r}", _near(named, loader.rules))
+    return cond.FindingRef(named, elsewhere=doc.elsewhere is not None)
 
 
 def _query(loader: _Loader, text: str, source: Document, where: DocPath) -> RecordQuery | None:
@@ -388,9 +409,9 @@ def _in_order(loader: _Loader, rules: Sequence[Rule]) -> list[Rule]:
             loader.complain(rule.location, f"rules ask for each other's findings: {' -> '.join([*open_, rule.id])}")
             return
         open_[rule.id] = None
-        for name in cond.references(rule.when):
-            if name in by_id and name not in ordered:
-                visit(by_id[name])
+        for asked in cond.references(rule.when):
+            if asked.rule in by_id and asked.rule not in ordered:
+                visit(by_id[asked.rule])
         del open_[rule.id]
         ordered[rule.id] = rule
 

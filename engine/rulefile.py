@@ -83,6 +83,7 @@ class ConditionDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     absent: AbsentDoc | None = None
     over: OverDoc | None = None
     finding: Id | None = None
+    elsewhere: Id | None = None
 
 
 class ExplainsDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -90,6 +91,22 @@ class ExplainsDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
     causes: Annotated[list[Id], Meta(min_length=1)]
     relation: Relation
+    within: Duration = "1h"
+    lead: Duration = "5m"
+    edge: EdgeType = EdgeType.CAUSED_BY
+
+
+class FollowsDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """This rule's findings are consequences of failures in this relation to them, whatever their cause but these: of
+    findings of role root or victim (`of: root`: root alone) that follow nothing by their own rule. Only where `causes` are
+    named, other rules that could follow something are followed too. `unknown`: also where the places do not tell the
+    relation."""
+
+    relation: Relation
+    of: Literal["any", "root"] = "any"
+    causes: list[Id] = []
+    but: list[Id] = []
+    unknown: bool = False
     within: Duration = "1h"
     lead: Duration = "5m"
     edge: EdgeType = EdgeType.CAUSED_BY
@@ -153,6 +170,8 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     confidence: Share = 0.9
     patterns: dict[Id, PatternDoc] = {}
     explains: list[ExplainsDoc] = []
+    follows: list[FollowsDoc] = []
+    sole: Annotated[bool, Meta(description="findings at several places convict none of them")] = False
     supersedes: list[Id] = []
     alternatives: list[AlternativeDoc] = []
     actions: list[ActionDoc] = []

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from neuron_doctor.engine.decide import Graph
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Clock, Collection, Fact, Source
+from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import match_rules
-from neuron_doctor.engine.relate import Link
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.verdict import Diagnosis, EdgeType, Role, Status
@@ -270,7 +270,7 @@ def test_a_backstop_keeps_only_the_records_that_nothing_else_knows(tmp_path: Pat
 
 
 def test_a_chain_of_thousands_of_links_is_followed_without_recursion(tmp_path: Path) -> None:
-    links = [Link(n + 1, n, EdgeType.CAUSED_BY, "", sure=True) for n in range(5000)]
+    links = [Link(n + 1, n, EdgeType.CAUSED_BY, "", sure=True, distance=NEAR) for n in range(5000)]
     [match], _ = match_rules(book(tmp_path), [hit("raising")], [source("s")], Topology())
     graph = Graph([match] * 5001, [Role.CASCADE] * 5001, links)
     assert graph.roots_of()[5000] == frozenset({0})

@@ -1,0 +1,73 @@
+"""The edges of the causal graph, before they are chosen: what a link is, when its ends began, how strong a cause is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.moments import Moment, Track
+from neuron_doctor.engine.rulebook import Explains
+from neuron_doctor.engine.timeline import Timeline
+from neuron_doctor.engine.verdict import EdgeType
+
+#: The effect's own rule says that it follows others; both are of one process; they are of one device, host, group or job.
+OWN, NEAR, WIDE = 0, 1, 2
+#: Matches with more pairs of clocks than this are not compared across clocks.
+_MOST_PAIRS = 4096
+#: Whose faults are seen from afar: the waiting of others tells of them.
+_ELSEWHERE = frozenset({"peer", "network", "none"})
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Match number `effect` is a consequence of match number `cause`; not `sure` where the places are not precise. Of links
+    that contradict each other, one that is OWN stays, and rather one that is NEAR than one that is WIDE (`distance`)."""
+
+    effect: int
+    cause: int
+    type: EdgeType
+    why: str
+    sure: bool
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """When each match began, by number: its first moment on each clock."""
+
+    clocks: Timeline
+    firsts: Sequence[Mapping[Track, Moment]]
+
+    def in_time(self, effect: int, cause: int, explains: Explains) -> bool | None:
+        """Whether the cause began within the lag that its rule allows before the effect; None where clocks do not say.
+        What one clock saw of both counts; several clocks only where none saw both."""
+        before, after = self.firsts[cause], self.firsts[effect]
+        pairs = [(before[track], after[track]) for track in before.keys() & after.keys()]
+        if not pairs and len(before) * len(after) <= _MOST_PAIRS:
+            pairs = list(product(before.values(), after.values()))
+        gaps = [gap for a, b in pairs if (gap := self.clocks.difference(a, b))]
+        timely = {gap.within(-explains.lead_ns, explains.within_ns) for gap in gaps} - {None}
+        return True in timely if timely else None
+
+
+def times_of(matches: Iterable[Match], clocks: Timeline) -> Times:
+    """When each of the matches began."""
+    return Times(clocks, [_firsts(match.facts, clocks) for match in matches])
+
+
+def _firsts(facts: Iterable[Fact], clocks: Timeline) -> dict[Track, Moment]:
+    firsts: dict[Track, Moment] = {}
+    for fact in facts:
+        moment = clocks.moment(fact)
+        if moment and (moment.track not in firsts or moment.instant.ns < firsts[moment.track].instant.ns):
+            firsts[moment.track] = moment
+    return firsts
+
+
+def strength(cause: Match) -> tuple[bool, bool, float]:
+    """Strongest first: evidence of its own before fan-out, local faults before those that lie with a peer, the surest."""
+    rule = cause.rule
+    return rule.role != "root", rule.cause.by in _ELSEWHERE, -rule.confidence
