@@ -37,8 +37,8 @@ def evaluation_object(outcomes: Sequence[Outcome], cases: Sequence[tuple[str, li
 def told(outcome: Outcome) -> str:
     """One incident in one line."""
     cell, judged = outcome.cell, outcome.judgement
-    words = ("exact" if judged.exact else "top-1" if judged.top else "WRONG",)
-    words += ("BLAMED",) * judged.blamed + ("DRAINED",) * judged.drained
+    verdict = "exact" if judged.exact else "top-1" if judged.top else "WRONG"
+    words = (verdict, *("BLAMED",) * judged.blamed, *("DRAINED",) * judged.drained)
     return f"{'+'.join(outcome.faults)} {cell.loss} seed {cell.seed}: {' '.join(words)}: {judged.said}"
 
 

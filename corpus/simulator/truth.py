@@ -26,7 +26,8 @@ class Fault:
     device: int | None = None
     weaker: tuple[str, ...] = ()
     node_action: bool = False
-    involved: tuple[int, ...] = ()  # ranks that may be named beside `ranks`, and need not be (the other end of a deadlock)
+    # ranks that may be named beside `ranks`, and need not be (the other end of a deadlock)
+    involved: tuple[int, ...] = ()
     is_root: bool = True  # False: a risk or a benign condition that must not become a root
 
 
