@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
 
@@ -146,10 +146,20 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
+class Searched:
+    """What a rulebook looks for: the name of each pattern and kind of fact with a digest of its definition. The `digest` of all
+    of them names it."""
+
+    digest: str
+    names: Mapping[str, str] = field(compare=False, repr=False, default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """One input file, member or stream: what it is, where it is from, which interval it covers, what was wrong with it.
 
-    `id` is a digest of content and place hint, so copies under other names are the same source.
+    `id` is a digest of content and place hint, so copies under other names are the same source. `searched` is what was
+    looked for in it, where that was another rulebook's than the one at hand.
     """
 
     id: str
@@ -163,6 +173,7 @@ class Source:
     gaps: tuple[Gap, ...] = ()
     problems: tuple[Problem, ...] = ()
     ranks: tuple[int, ...] = ()
+    searched: Searched | None = None
 
 
 @dataclass(frozen=True, slots=True)
