@@ -27,8 +27,9 @@ from neuron_doctor.collectors.discover import discover
 from neuron_doctor.engine.diagnosis import diagnose_once
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import Role
-from neuron_doctor.pipeline import Engine, collect_inputs, rulebook_for
+from neuron_doctor.pipeline import collect_inputs, rulebook_for
 from neuron_doctor.request import Request
+from neuron_doctor.scan import Engine
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "engine"))  # the simulator is the tests'

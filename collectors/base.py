@@ -8,6 +8,8 @@ from io import BufferedReader
 
 import msgspec
 
+from neuron_doctor.collectors.blocks import WHOLE, Extent
+from neuron_doctor.collectors.coverage import Coverage
 from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place, Problem
 
 #: This much of an input is looked at to find out what it is.
@@ -28,7 +30,8 @@ class Input:
     `path` is what reports show; `name` the last part of it; `stream` is positioned at the start, has `peek`, and can be
     read once; `size` is -1 where it is not known beforehand; `place` is what the path hints at. A collector adds
     `problems` as it meets them, sets `records`, and `first`, `last` and `gaps` where its format has times; it may refine
-    `kind`, which is its own at first.
+    `kind`, which is its own at first. Of `extent`, a divisible collector is to read only that part, and to count lines
+    from there; `coverage` is what it saw of times.
     """
 
     path: str
@@ -43,6 +46,8 @@ class Input:
     last: Instant | None = None
     gaps: list[Gap] = field(default_factory=list)
     problems: dict[str, Problem] = field(default_factory=dict)
+    extent: Extent = WHOLE
+    coverage: Coverage = field(default_factory=Coverage)
 
     def problem(self, what: str, line: int | None = None) -> None:
         """Count one more occurrence of `what`; the first line is kept."""
@@ -53,9 +58,11 @@ class Input:
 @dataclass(frozen=True, slots=True)
 class Collector:
     """A kind of source: `sniff(head, name)` tells from the first `HEAD` bytes whether an input is of this kind (the
-    name is a hint at most); `collect` yields its facts and may raise UnreadableInput."""
+    name is a hint at most); `collect` yields its facts and may raise UnreadableInput. A `divisible` one gives the same facts
+    when the extents of a file are collected apart."""
 
     kind: str
     title: str
     sniff: Callable[[bytes, str], bool]
     collect: Callable[[Input], Iterable[Fact]]
+    divisible: bool = False

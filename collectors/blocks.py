@@ -7,16 +7,28 @@ from dataclasses import dataclass
 from io import BufferedReader
 
 BLOCK = 256 * 1024
-#: So much of what precedes and follows a block stays in sight, for continuation lines and tables.
+#: So much of what precedes and follows a line can be looked at, for continuation lines and tables: the same wherever
+#: blocks are cut.
 CONTEXT = 8 * 1024
 #: A line is cut here; no log writes longer ones on purpose.
 MAX_LINE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """The part of a stream whose lines are wanted: those that begin at `begin` or later, and before `end` (None: all)."""
+
+    begin: int = 0
+    end: int | None = None
+
+
+WHOLE = Extent()
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """`data[start:end]` are the lines of this block; the rest is context. `base` is the offset of `data[0]` in the
-    stream, `line` the number of the line that begins at `start`."""
+    stream, `line` the number of the line that begins at `start`, counted from 1 at the beginning of the extent."""
 
     data: bytes
     start: int
@@ -38,15 +50,22 @@ class Block:
         return self.line - self.data.count(b"\n", at, self.start)
 
 
-def blocks(stream: BufferedReader) -> Iterator[Block]:
-    """Every line of the stream stands in exactly one block's own part."""
+def blocks(stream: BufferedReader, extent: Extent = WHOLE) -> Iterator[Block]:
+    """Every line of the extent stands in exactly one block's own part. A stream that is not at the extent's beginning
+    must be seekable."""
     buffer = bytearray()
     start, base, line, last = 0, 0, 1, False
+    if extent.begin:
+        buffer, start, base = _entered(stream, extent.begin)
     while not last:
         chunk = stream.read(BLOCK)
-        last = len(chunk) < BLOCK
+        ended = len(chunk) < BLOCK
         buffer += chunk
-        end = _cut(buffer, start, last=last)
+        end = _cut(buffer, start, last=ended)
+        limit = _limit(buffer, extent, base)
+        if limit is not None and limit <= max(end, start):
+            end, ended = max(limit, start), True
+        last = ended
         if end <= start and not last:
             continue
         yield Block(bytes(buffer), start, end, base, line, last)
@@ -55,6 +74,28 @@ def blocks(stream: BufferedReader) -> Iterator[Block]:
         del buffer[:drop]
         base += drop
         start = end - drop
+
+
+def _entered(stream: BufferedReader, begin: int) -> tuple[bytearray, int, int]:
+    """What stands before the first line that begins at `begin` or later, where that line starts in it, and its offset."""
+    base = stream.seek(max(0, begin - 2 * CONTEXT))
+    buffer = bytearray(stream.read(begin - 1 - base))
+    if base:  # the line that was entered in its middle
+        del buffer[: buffer.find(b"\n", 0, CONTEXT) + 1]
+    while line := stream.readline(MAX_LINE):
+        buffer += line
+        if line.endswith(b"\n"):
+            break
+        del buffer[: max(0, len(buffer) - 2 * CONTEXT)]
+    return buffer, len(buffer), stream.tell() - len(buffer)
+
+
+def _limit(buffer: bytearray, extent: Extent, base: int) -> int | None:
+    """The index at which the first line stands that is beyond the extent; None where that is not in sight."""
+    if extent.end is None:
+        return None
+    newline = buffer.find(b"\n", max(0, extent.end - 1 - base))
+    return None if newline < 0 else newline + 1
 
 
 def _cut(buffer: bytearray, start: int, *, last: bool) -> int:

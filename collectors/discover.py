@@ -48,7 +48,7 @@ def inputs_of(found: Found, stdin: BinaryIO | None = None) -> Iterator[Input]:
     """What is in one file that `find` found; for a worker, which gets no open streams from another process."""
     budget = Budget(ALWAYS_ALLOWED + MAX_GROWTH * max(found.size, 0), MAX_MEMBERS)
     if found.problem or (found.location == STDIN and stdin is None):
-        yield _unread(found.path, found.problem or "there is no standard input")
+        yield unread(found.path, found.problem or "there is no standard input")
         return
     try:
         if found.size < 0:
@@ -59,7 +59,7 @@ def inputs_of(found: Found, stdin: BinaryIO | None = None) -> Iterator[Input]:
             with file:
                 yield from _unpacked(Input(found.path, _name(found.path), file, found.size), budget)
     except OSError as error:
-        yield _unread(found.path, f"cannot be read: {error.strerror}")
+        yield unread(found.path, f"cannot be read: {error.strerror}")
 
 
 def _pipe(found: Found, stdin: BinaryIO | None) -> AbstractContextManager[BinaryIO]:
@@ -94,6 +94,11 @@ def _unpacked(inp: Input, budget: Budget, layers: int = 0) -> Iterator[Input]:
         yield inp
 
 
+def is_packed(head: bytes) -> bool:
+    """Whether a file that begins so has other text in it than its own bytes: compressed, an archive, UTF-16."""
+    return bool(codec_of(head) or _members_of(head)) or is_utf16(head)
+
+
 def _members_of(head: bytes) -> Callable[[BufferedReader], Iterator[Member]] | None:
     if is_zip(head):
         return zip_members
@@ -126,7 +131,7 @@ def _members(inp: Input, members: Iterator[Member], budget: Budget, layers: int)
     except Damaged as error:
         inp.problem(str(error))
     if inp.problems:
-        yield _unread(inp.path, *inp.problems)
+        yield unread(inp.path, *inp.problems)
 
 
 def _within(budget: Budget, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -156,8 +161,8 @@ def _identify(inp: Input, head: bytes) -> None:
     inp.source_id = digest(inp.place, inp.size, head, tail)
 
 
-def _unread(path: str, *problems: str) -> Input:
-    """An empty input that says what was wrong. Its id is of its path, for there is no content to tell it by."""
+def unread(path: str, *problems: str) -> Input:
+    """An empty input that says what is wrong. Its id is of its path, for there is no content to tell it by."""
     inp = Input(path, _name(path), BufferedReader(BytesIO()), 0, place_of_path(path), path)
     for problem in problems:
         inp.problem(problem)

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
-from neuron_doctor.collectors.blocks import Block, blocks
+from neuron_doctor.collectors.blocks import CONTEXT, Block, blocks
 from neuron_doctor.collectors.group_lists import groups_text
 from neuron_doctor.collectors.masking import MASK, masked, without_secrets
 from neuron_doctor.collectors.nrt import CODES, SYMBOLS
 from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, Line, Record, peel
 from neuron_doctor.collectors.storms import Steps, Storm
-from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Gap, Instant, Place, Span, Value, span_of
+from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place, Span, Value, span_of
 from neuron_doctor.engine.matcher import Matcher
 from neuron_doctor.engine.patterns import Pattern, PatternSet, read_captures
 
@@ -39,7 +39,6 @@ class _Scan:
     matcher: Matcher
     kernel: int = 0
     others: int = 0
-    times: list[Instant] = field(default_factory=list)
     steps: Steps = field(default_factory=Steps)
 
 
@@ -49,7 +48,8 @@ def text_collector(patterns: PatternSet, matcher: Matcher) -> Collector:
     def collect(inp: Input) -> Iterable[Fact]:
         return _collect(_Scan(inp, patterns.patterns, matcher))
 
-    return Collector("log", "logs of the runtime, frameworks, launchers and the kernel", is_text, collect)
+    title = "logs of the runtime, frameworks, launchers and the kernel"
+    return Collector("log", title, is_text, collect, divisible=True)
 
 
 def is_text(head: bytes, _name: str) -> bool:
@@ -64,7 +64,7 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
     storm = Storm()
     notes = is_notes(scan.inp.stream.peek(HEAD)[:HEAD])
     size = 0
-    for block in blocks(scan.inp.stream):
+    for block in blocks(scan.inp.stream, scan.inp.extent):
         size += block.end - block.start
         scan.inp.records += block.data.count(b"\n", block.start, block.end)
         _sample(scan, block)
@@ -74,10 +74,11 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
             yield from storm.offer(fact, pattern)
         yield from _progress(scan, last=block.last)
     yield from storm.flush()
-    if not size:
+    if not size and not scan.inp.extent.begin:
         raise UnreadableInput("the file is empty")
     scan.inp.kind = "notes" if notes else "kernel" if scan.kernel > scan.others else "log"
-    _set_coverage(scan)
+    if interval := scan.inp.coverage.interval():
+        scan.inp.first, scan.inp.last = interval
 
 
 # --- candidates and their lines ------------------------------------------------------------------------------------
@@ -191,19 +192,27 @@ def _message(line: Line) -> str:
 
 
 def _lines_before(block: Block, begin: int, most: int) -> Iterator[Line]:
+    """The lines above the one at `begin`, the nearest first, as far as CONTEXT reaches."""
+    reach = max(0, begin - CONTEXT)
     for _ in range(most):
-        if begin <= 0:
+        if begin <= reach:
             return
         begin, end = block.line_bounds(begin - 1)
+        if begin < reach:
+            return
         yield peel(_decode(block.data[begin:end][:REACH_ASIDE]))
 
 
 def _lines_after(block: Block, end: int, most: int) -> Iterator[Line]:
+    """The lines below the one that ends at `end`, the nearest first, as far as CONTEXT reaches."""
+    reach = end + CONTEXT
     for _ in range(most):
         if end + 1 >= len(block.data):
             return
         begin, end = block.line_bounds(end + 1)
-        yield peel(_decode(block.data[begin:end][:REACH_ASIDE]))
+        if end > reach:
+            return
+        yield peel(_decode(block.data[begin:end]))
 
 
 # --- from a match to a fact ----------------------------------------------------------------------------------------
@@ -278,21 +287,23 @@ def _inherited(block: Block, begin: int, record: Record) -> tuple[Place, Instant
 
 
 def _sample(scan: _Scan, block: Block) -> None:
-    """Time stamps of some lines: the first ones, one every 64 KiB, the last ones."""
-    if block.line == 1:
+    """Time stamps of some lines: the first ones, one every 64 KiB, the last ones. Which lines depends on their offsets
+    alone, so that the parts of a file add up to the whole."""
+    extent, coverage = scan.inp.extent, scan.inp.coverage
+    if block.base + block.start == 0:
         _weigh_channels(scan, block)
-    if not scan.times:
-        scan.times.extend(_first_time(block, forward=True))
-    for at in range(block.start + SAMPLE, block.end, SAMPLE):
-        scan.times.extend(_times_of_line(block, at))
-    if block.last:
-        scan.times.extend(_first_time(block, forward=False))
+        coverage.add(_first_time(block, forward=True))
+    start = block.start + -(block.base + block.start) % SAMPLE
+    for at in range(start, block.end, SAMPLE):
+        coverage.add(_times_of_line(block, at))
+    if block.last and extent.end is None:
+        coverage.add(_first_time(block, forward=False))
 
 
 def _first_time(block: Block, *, forward: bool, most: int = 50) -> list[Instant]:
     at = block.start if forward else block.end - 1
     for _ in range(most):
-        if not block.start <= at < block.end:
+        if not 0 <= at < block.end:
             break
         begin, end = block.line_bounds(at)
         times = _times_of_line(block, at)
@@ -316,13 +327,3 @@ def _weigh_channels(scan: _Scan, block: Block) -> None:
             kernel = peel(_decode(raw[:REACH_ASIDE])).records[0].channel is Channel.KERNEL
             scan.kernel += kernel
             scan.others += not kernel
-
-
-def _set_coverage(scan: _Scan) -> None:
-    """First and last time, on the clock that most samples have."""
-    if not scan.times:
-        return
-    clocks = [time.clock for time in scan.times]
-    clock = max(Clock, key=clocks.count)
-    times = sorted(time for time in scan.times if time.clock is clock)
-    scan.inp.first, scan.inp.last = times[0], times[-1]

@@ -23,15 +23,17 @@ def diagnose(
     rules: Sequence[str] = (),
     builtin_rules: bool = True,
     labels: Mapping[str, str] | None = None,
+    jobs: int = 1,
 ) -> Diagnosis:
-    """The diagnosis of directories, files and archives. `rules` are further packs; `labels` names paths in the report.
+    """The diagnosis of directories, files and archives. `rules` are further packs; `labels` names paths in the
+    report; at most `jobs` processes read them.
 
     Raises MissingPath for a path that is not there and RulebookError for wrong rules.
     """
     from neuron_doctor import pipeline  # noqa: PLC0415 - `import neuron_doctor` alone stays cheap
-    from neuron_doctor.request import Request  # noqa: PLC0415
+    from neuron_doctor.request import Packs, Request  # noqa: PLC0415
 
-    request = Request(tuple(paths), labels or {}, tuple(map(Path, rules)), builtin_rules)
+    request = Request(tuple(paths), labels or {}, Packs(tuple(map(Path, rules)), builtin_rules), jobs=jobs)
     return pipeline.diagnose_paths(request, pipeline.rulebook_for(request))
 
 

@@ -15,7 +15,8 @@ from neuron_doctor.corpus.simulator.scenario import PAIRABLE, Scenario, draw
 from neuron_doctor.engine.diagnosis import diagnose_once
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.judging import Judgement, judge
-from neuron_doctor.pipeline import Engine, collect_inputs
+from neuron_doctor.pipeline import collect_inputs
+from neuron_doctor.scan import Engine
 
 PAIR = "pair"
 #: Lower ends of the bins of the reliability table.

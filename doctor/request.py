@@ -12,13 +12,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What to look at, and with which rules. `timezone` is for sources whose zone is not proven; `pure` asks for the
+class Packs:
+    """Directories of rules beside the built-in ones, of which `builtin` False leaves out the rules; `pure` asks for the
     pattern engine without Vectorscan."""
+
+    further: tuple[Path, ...] = ()
+    builtin: bool = True
+    pure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to look at, and with which rules. `timezone` is for sources whose zone is not proven; at most `jobs` processes
+    read the inputs."""
 
     paths: tuple[str, ...]
     labels: Mapping[str, str] = field(default_factory=dict)
-    packs: tuple[Path, ...] = ()
-    builtin_rules: bool = True
+    packs: Packs = field(default_factory=Packs)
     timezone: ZoneInfo | None = None
-    pure: bool = False
+    jobs: int = 1

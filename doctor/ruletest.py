@@ -12,7 +12,8 @@ from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.rulebook import Rule, Rulebook
 from neuron_doctor.engine.rulefile import ExampleDoc
 from neuron_doctor.engine.verdict import Finding
-from neuron_doctor.pipeline import Engine, collect_inputs
+from neuron_doctor.pipeline import collect_inputs
+from neuron_doctor.scan import Engine
 
 
 @dataclass(frozen=True, slots=True)

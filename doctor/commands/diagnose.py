@@ -11,7 +11,16 @@ from pathlib import Path
 import typer
 
 from neuron_doctor.__about__ import VERSION
-from neuron_doctor.commands.inputs import Assumed, Label, NoBuiltin, Paths, Rules, request_from, stop_on_usage_errors
+from neuron_doctor.commands.inputs import (
+    Assumed,
+    Jobs,
+    Label,
+    NoBuiltin,
+    Paths,
+    Rules,
+    request_from,
+    stop_on_usage_errors,
+)
 from neuron_doctor.engine.verdict import Diagnosis, Severity
 from neuron_doctor.exits import Exit, Nagios, exit_status
 from neuron_doctor.shown import parse_filter
@@ -44,6 +53,7 @@ def diagnose(
     until: str = typer.Option("", help="Show only findings that began before this time."),
     label: Label = [],  # noqa: B006
     assume_timezone: Assumed = "",
+    jobs: Jobs = 0,
     fail_on: Severity = typer.Option(Severity.ERROR, help="Exit with 1 for findings at or above this severity."),
     exit_zero: bool = typer.Option(False, "--exit-zero", help="Exit with 0 whatever is found."),
     nagios: bool = typer.Option(
@@ -65,7 +75,7 @@ def diagnose(
         if len({str(file) for _, file in targets}) < len(targets):
             raise typer.BadParameter("several formats need a file each: --format json=FILE")
         shown = parse_filter(ranks, since, until)
-        request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules)
+        request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules, jobs=jobs)
         found = diagnose_paths(request, rulebook_for(request), sys.stdin.buffer)
     status = exit_status(found, fail_on=fail_on, exit_zero=exit_zero, nagios=nagios)
     view = _View(shown.apply(found), status, color, quiet=quiet, verbose=verbose)

@@ -5,7 +5,16 @@ from __future__ import annotations
 import json
 import sys
 
-from neuron_doctor.commands.inputs import Assumed, Label, NoBuiltin, Paths, Rules, request_from, stop_on_usage_errors
+from neuron_doctor.commands.inputs import (
+    Assumed,
+    Jobs,
+    Label,
+    NoBuiltin,
+    Paths,
+    Rules,
+    request_from,
+    stop_on_usage_errors,
+)
 
 
 def facts(
@@ -14,6 +23,7 @@ def facts(
     no_builtin_rules: NoBuiltin = False,
     label: Label = [],  # noqa: B006
     assume_timezone: Assumed = "",
+    jobs: Jobs = 0,
 ) -> None:
     """Print every fact as one JSON object a line: kind, place, time, data, source."""
     from neuron_doctor.engine.match import canonical  # noqa: PLC0415 - loaded when it runs, so that --help is quick
@@ -21,7 +31,7 @@ def facts(
     from neuron_doctor.reports.objects import fact_object  # noqa: PLC0415
 
     with stop_on_usage_errors():
-        request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules)
+        request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules, jobs=jobs)
         collection = collect(request, rulebook_for(request), sys.stdin.buffer)
     for fact in sorted(collection.facts, key=canonical):
         sys.stdout.write(json.dumps(fact_object(fact), ensure_ascii=False) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import typer
 from neuron_doctor.collectors.walk import MissingPath
 from neuron_doctor.engine.errors import RulebookError
 from neuron_doctor.exits import Exit
-from neuron_doctor.request import Request
+from neuron_doctor.request import Packs, Request
 
 Paths = Annotated[
     list[str], typer.Argument(metavar="PATH...", help="Directories, files, archives, or - for standard input.")
@@ -25,10 +26,13 @@ Label = Annotated[list[str], typer.Option("--label", metavar="NAME=PATH", help="
 Assumed = Annotated[
     str, typer.Option("--assume-timezone", metavar="TZ", help="The zone of sources that do not prove theirs.")
 ]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", min=0, help="Processes that read the inputs; 0: one for each core.", metavar="N")
+]
 
 
 def request_from(
-    paths: Sequence[str], rules: Sequence[Path], labels: Sequence[str], timezone: str, *, builtin: bool
+    paths: Sequence[str], rules: Sequence[Path], labels: Sequence[str], timezone: str, *, builtin: bool, jobs: int = 1
 ) -> Request:
     """What the options ask for. Raises typer.BadParameter."""
     named = dict(_label(text) for text in labels)
@@ -40,7 +44,15 @@ def request_from(
     except (OSError, ValueError, KeyError) as error:
         raise typer.BadParameter(f"{timezone!r} is not a time zone") from error
     known = [path for path in named.values() if path not in paths]
-    return Request((*paths, *known), {path: name for name, path in named.items()}, tuple(rules), builtin, zone)
+    packs = Packs(tuple(rules), builtin)
+    return Request((*paths, *known), {path: name for name, path in named.items()}, packs, zone, jobs or cores())
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _label(text: str) -> tuple[str, str]:

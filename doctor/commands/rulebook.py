@@ -44,8 +44,8 @@ def test(
     no_builtin_rules: NoBuiltin = False,
 ) -> None:
     """Run the examples of the rules. Exit status 1 where one fails."""
-    from neuron_doctor.pipeline import Engine  # noqa: PLC0415
     from neuron_doctor.ruletest import check_rule  # noqa: PLC0415
+    from neuron_doctor.scan import Engine  # noqa: PLC0415
 
     rulebook = _loaded(rules, builtin=not no_builtin_rules)
     unknown = set(names or ()) - {rule.id for rule in rulebook.rules}

@@ -45,9 +45,11 @@ from neuron_doctor.engine.rulefile import (
 )
 from neuron_doctor.engine.verdict import EdgeType, Role, Severity, Status
 from neuron_doctor.exits import Exit, Nagios
-from neuron_doctor.pipeline import Engine, builtin_pack, collect_inputs
+from neuron_doctor.packs import builtin_pack
+from neuron_doctor.pipeline import collect_inputs
 from neuron_doctor.ruledocs import pages
 from neuron_doctor.ruletest import check_rule, inputs_of
+from neuron_doctor.scan import Engine
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

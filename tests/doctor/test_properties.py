@@ -20,8 +20,9 @@ from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant, Value
 from neuron_doctor.engine.recorder import GroupRecord, Operation
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import Diagnosis
-from neuron_doctor.pipeline import Engine, collect_inputs, rulebook_for
+from neuron_doctor.pipeline import collect_inputs, rulebook_for
 from neuron_doctor.request import Request
+from neuron_doctor.scan import Engine
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 INCIDENTS = [CORPUS / "demo", *sorted((CORPUS / "incidents").iterdir())]

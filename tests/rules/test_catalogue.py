@@ -10,10 +10,11 @@ from neuron_doctor.collectors.nrt import SYMBOLS
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.rulebook import Rule
 from neuron_doctor.engine.verdict import Finding
-from neuron_doctor.pipeline import Engine, collect_inputs, rulebook_for
+from neuron_doctor.pipeline import collect_inputs, rulebook_for
 from neuron_doctor.request import Request
 from neuron_doctor.rulelint import lint
 from neuron_doctor.ruletest import check_rule, inputs_of
+from neuron_doctor.scan import Engine
 
 RULEBOOK = rulebook_for(Request(()))
 ENGINE = Engine.of(RULEBOOK)

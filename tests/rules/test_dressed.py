@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from neuron_doctor.engine.diagnosis import diagnose
-from neuron_doctor.pipeline import Engine, collect_inputs, rulebook_for
+from neuron_doctor.pipeline import collect_inputs, rulebook_for
 from neuron_doctor.request import Request
 from neuron_doctor.ruletest import inputs_of
+from neuron_doctor.scan import Engine
 
 RULEBOOK = rulebook_for(Request(()))
 ENGINE = Engine.of(RULEBOOK)

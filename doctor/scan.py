@@ -1,0 +1,89 @@
+"""One input to facts: which collector reads it, and what becomes of one that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
+from neuron_doctor.collectors.blocks import WHOLE, Extent
+from neuron_doctor.collectors.catalogue import collectors_for
+from neuron_doctor.collectors.coverage import Coverage
+from neuron_doctor.collectors.discover import unread
+from neuron_doctor.collectors.streams import finish
+from neuron_doctor.engine.facts import Fact, Source, ranks_of
+from neuron_doctor.engine.matcher import build_matcher
+from neuron_doctor.engine.rulebook import Rulebook
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The collectors with the patterns of a rulebook, built once and used for many inputs."""
+
+    collectors: tuple[Collector, ...]
+
+    @classmethod
+    def of(cls, rulebook: Rulebook, *, pure: bool = False) -> Engine:
+        """Compile the patterns; `pure` without Vectorscan."""
+        patterns = rulebook.patterns
+        return cls(collectors_for(patterns, build_matcher(patterns.patterns, pure=pure)))
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """What one input, or one extent of a file, says. `coverage` is what the parts of a file add up."""
+
+    source: Source
+    facts: tuple[Fact, ...]
+    coverage: Coverage
+    extent: Extent = WHOLE
+
+
+def collector_for(head: bytes, name: str, collectors: Sequence[Collector]) -> Collector | None:
+    """The first collector that knows what this is."""
+    return next((c for c in collectors if c.sniff(head, name)), None)
+
+
+def scan_input(inp: Input, engine: Engine) -> Scanned:
+    """The facts of one input, read to its end; this is the one place where any exception of a collector ends, counted and
+    reported."""
+    facts: list[Fact] = []
+    try:
+        head = inp.stream.peek(HEAD)[:HEAD]
+        collector = collector_for(head, inp.name, engine.collectors)
+        if collector:
+            inp.kind = collector.kind
+            facts.extend(collector.collect(inp))
+        else:
+            inp.kind = "unknown"
+            inp.problem("not text, and of no kind that is known")
+    except UnreadableInput as error:
+        inp.problem(str(error))
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except Exception as error:
+        inp.problem(f"the collector stopped: {type(error).__name__}: {error}")
+    source = _source(inp)
+    named = tuple(fact if fact.source == source.id else replace(fact, source=source.id) for fact in facts)
+    return Scanned(source, named, inp.coverage, inp.extent)
+
+
+def given_up(path: str, why: str, extent: Extent) -> Scanned:
+    """The extent of a file that nobody can read."""
+    return Scanned(_source(unread(path, why)), (), Coverage(), extent)
+
+
+def _source(inp: Input) -> Source:
+    return Source(
+        id=finish(inp),
+        path=inp.path,
+        kind=inp.kind,
+        size=inp.size,
+        records=inp.records,
+        place=inp.place,
+        first=inp.first,
+        last=inp.last,
+        gaps=tuple(inp.gaps),
+        problems=tuple(inp.problems.values()),
+        ranks=ranks_of(inp.place),
+    )

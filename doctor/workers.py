@@ -1,0 +1,113 @@
+"""Shards on all cores of this machine: processes that may be killed without anything being lost."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+
+from neuron_doctor.engine.facts import Problem
+from neuron_doctor.packs import load
+from neuron_doctor.request import Packs
+from neuron_doctor.scan import Engine, Scanned, given_up
+from neuron_doctor.shards import Shard, alone, scan
+
+#: Less than this (bytes, files) is done sooner by one process than processes are started.
+WORTH_BYTES, WORTH_FILES = 48 << 20, 4096
+#: Shards that are handed out at once, for each process: none waits for work, and few are lost with a process.
+AHEAD = 2
+#: So often the processes may be killed before each shard gets one to itself.
+PATIENCE = 2
+
+_AGAIN = "a worker process was killed when this was being read or about to be: read again"
+_GIVEN_UP = "whatever process reads this is killed (no memory left?): not read"
+
+
+def is_worth_it(shards: Sequence[Shard], jobs: int) -> bool:
+    """Whether several processes are sooner done with these shards than one."""
+    if jobs < 2 or len(shards) < 2:  # noqa: PLR2004 - nothing to share
+        return False
+    return sum(s.size for s in shards) >= WORTH_BYTES or sum(len(s.files) for s in shards) >= WORTH_FILES
+
+
+def scan_in_processes(shards: Mapping[int, Shard], packs: Packs, jobs: int) -> dict[int, list[Scanned]]:
+    """What the shards say, by their numbers. If a process is killed, what was handed out is done again."""
+    done: dict[int, list[Scanned]] = {}
+    lost: set[int] = set()
+    for _ in range(PATIENCE):
+        with _pool(jobs) as pool:
+            lost |= _round(pool, {n: s for n, s in shards.items() if n not in done}, packs, jobs, done)
+        if len(done) == len(shards):
+            break
+    for number in shards.keys() - done.keys():
+        done[number] = _by_itself(shards[number], packs)
+    return {n: _told(scanned, _AGAIN) if n in lost else scanned for n, scanned in done.items()}
+
+
+def _round(
+    pool: Executor, shards: Mapping[int, Shard], packs: Packs, jobs: int, done: dict[int, list[Scanned]]
+) -> set[int]:
+    """Do what can be done before a process is killed; the shards that were handed out then."""
+    waiting = iter(shards.items())
+    running: dict[Future[list[Scanned]], int] = {}
+    try:
+        while True:
+            while len(running) < AHEAD * jobs and (following := next(waiting, None)):
+                running[pool.submit(work, packs, following[1])] = following[0]
+            if not running:
+                return set()
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                done[running[future]] = future.result()
+                del running[future]
+    except BrokenProcessPool:
+        return set(running.values())
+
+
+def _by_itself(shard: Shard, packs: Packs) -> list[Scanned]:
+    """A shard that may be what kills its process: one file after the other, each in a process of its own."""
+    scanned: list[Scanned] = []
+    for part in alone(shard):
+        results: dict[int, list[Scanned]] = {}
+        with _pool(1) as pool:
+            _round(pool, {0: part}, packs, 1, results)
+        scanned += results.get(0) or [given_up(part.files[0].path, _GIVEN_UP, part.extent)]
+    return scanned
+
+
+def _told(scanned: Sequence[Scanned], what: str) -> list[Scanned]:
+    """The same with a problem in each source."""
+    problem = Problem(what)
+    return [replace(s, source=replace(s.source, problems=(*s.source.problems, problem))) for s in scanned]
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[Executor]:
+    # Forked where that is safe (there are no threads yet): a worker then starts in a hundredth of a second.
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin() -> None:
+    """The parent ends its workers; a Ctrl-C at the terminal is for the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@cache
+def _engine(packs: Packs) -> Engine:
+    """The engine of a worker, which is made for its first shard."""
+    return Engine.of(load(packs), pure=packs.pure)
+
+
+def work(packs: Packs, shard: Shard) -> list[Scanned]:
+    """The task of a worker process, here or on another machine."""
+    return scan(shard, _engine(packs))
