@@ -9,6 +9,7 @@ from neuron_doctor.engine.argument_vote import Disagreement
 from neuron_doctor.engine.gatherings import Gathering, Waits, waits
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
 from neuron_doctor.engine.order_vote import deviants, is_precedented
+from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, RankRecord, ranks_text
 from neuron_doctor.engine.waitfor import bottoms, upstream
@@ -17,6 +18,8 @@ from neuron_doctor.engine.waitfor import bottoms, upstream
 _TRACED = 64
 #: A rank that has issued so many operations has long been through all that its program does.
 _LONG = 10_000
+#: At most one in so many ranks of a circle may have left the order.
+_FEW = 4
 #: Two ranks that wait for each other, and no more.
 _TWO = 2
 
@@ -241,13 +244,14 @@ def _unstarted(hang: Hang, gathering: Gathering) -> tuple[int, ...]:
 
 def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     """Ranks that wait for one another in a circle."""
+    bottom = hang.core(bottom)
     cycle = [gathering for node in bottom if (gathering := hang.gathering(node))]
-    ranks = [hang.ranks[node] for node in bottom if node < len(hang.ranks)]
+    ranks = hang.ranks_at(bottom)
     differing = [g for g in cycle if id(g) in hang.differing]
     if differing:
         return [_mismatch(hang.differing[id(g)], g, g.group) for g in differing]
     transfers = [gathering for gathering in cycle if gathering.is_transfer]
-    odd = deviants(cycle, ranks, hang.dumps, hang.groups)
+    odd = _out_of_order(hang, cycle, ranks)
     told = f"ranks {ranks_text(ranks)} wait for one another in {_titles(cycle)}"
     strange = [g for g in transfers for rank in odd if rank in g.waiting and is_first_contact(hang, g, rank)]
     if strange and all(any(rank in g.waiting for g in strange) for rank in odd):
@@ -264,6 +268,14 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     return _without_transfers(hang, set(ranks)) or [
         Blame("undecided", told, members=tuple(ranks), gathering=collective)
     ]
+
+
+def _out_of_order(hang: Hang, cycle: Sequence[Gathering], ranks: Sequence[int]) -> tuple[int, ...]:
+    """The ranks of a circle that left the order: by what their peers did at the same place, else by what else tells."""
+    beside = compared(cycle, ranks, hang.dumps)
+    if beside.odd and len(beside.odd) <= max(1, len(ranks) // _FEW):
+        return beside.odd
+    return tuple(rank for rank in deviants(cycle, ranks, hang.dumps, hang.groups) if rank not in beside.same)
 
 
 def _titles(cycle: Iterable[Gathering]) -> str:
@@ -284,7 +296,7 @@ def _without_transfers(hang: Hang, ranks: set[int]) -> list[Blame]:
     reduced = hang_of(hang.groups, hang.dumps, waits(hang.groups, hang.dumps, transfers=False))
     blames: list[Blame] = []
     for bottom in bottoms(reduced.successors):
-        inside = {reduced.ranks[node] for node in bottom if node < len(reduced.ranks)}
+        inside = set(reduced.ranks_at(bottom))
         inside.update(rank for node in bottom if (g := reduced.gathering(node)) for rank in g.waiting)
         if len(bottom) == 1 and inside & ranks and reduced.is_waited_for(bottom):
             blames += _of_bottom(reduced, bottom)
@@ -326,5 +338,5 @@ def _waiting(hang: Hang, one: Blame, *, traced: bool) -> tuple[int, ...]:
         nodes = {hang.node[rank] for rank in one.culprits or one.missing if rank in hang.node}
         if one.gathering in hang.waits.gatherings:
             nodes.add(len(hang.ranks) + hang.waits.gatherings.index(one.gathering))
-        direct |= {hang.ranks[node] for node in upstream(hang.predecessors, nodes) if node < len(hang.ranks)}
+        direct |= set(hang.ranks_at(upstream(hang.predecessors, nodes)))
     return tuple(sorted((direct & set(hang.waits.by_rank)) - blamed))

@@ -40,7 +40,8 @@ class Gathering:
     """One collective, or one transfer between two ranks, at which at least one rank waits.
 
     `fronts`: of the ranks that wait here. `absent`: ranks with a dump that never issued it; `held`: that issued it and
-    still wait in an earlier operation; `unknown`: without a dump. With none of these three everybody has come.
+    still wait in an earlier operation, each with the place at which it issued this one; `unknown`: without a dump. With
+    none of these three everybody has come.
     """
 
     group: ProcessGroup
@@ -48,7 +49,7 @@ class Gathering:
     ends: tuple[int, int] | None = None
     fronts: list[Front] = field(default_factory=list)
     absent: list[int] = field(default_factory=list)
-    held: list[int] = field(default_factory=list)
+    held: dict[int, int] = field(default_factory=dict)
     unknown: list[int] = field(default_factory=list)
 
     @property
@@ -187,15 +188,17 @@ def _see_members(
             gathering.unknown += [rank] if rank not in dumps else []
         elif member.issued < ordinal:
             gathering.absent.append(rank)
-        elif (member.done < ordinal or not group.completions) and _is_held(member.at(ordinal), first.get(rank)):
-            gathering.held.append(rank)
+        elif member.done < ordinal or not group.completions:
+            _see_held(gathering, rank, member.at(ordinal), first.get(rank))
 
 
-def _is_held(operation: Operation | None, first: int | None) -> bool:
-    """Whether a rank that issued `operation` still waits in an earlier one: run-ahead hosts issue long before."""
+def _see_held(gathering: Gathering, rank: int, operation: Operation | None, first: int | None) -> None:
+    """Whether a rank that issued its part still waits in an earlier operation: run-ahead hosts issue long before."""
     if operation is None or first is None or operation.state == "started":
-        return False
-    return first < (operation.batch if operation.batch >= 0 else operation.record)
+        return
+    place = operation.batch if operation.batch >= 0 else operation.record
+    if first < place:
+        gathering.held[rank] = place
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,5 +344,5 @@ def _see_partner(
             gathering.unknown.append(want.rank)
         elif want.operation is None:
             gathering.absent.append(want.rank)
-        elif want.operation is not _COMPLETED and _is_held(want.operation, first.get(want.rank)):
-            gathering.held.append(want.rank)
+        elif want.operation is not _COMPLETED:
+            _see_held(gathering, want.rank, want.operation, first.get(want.rank))

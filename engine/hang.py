@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,7 +13,7 @@ from neuron_doctor.engine.gatherings import Gathering, Waits
 from neuron_doctor.engine.order_vote import out_of_step
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import ROOTED, Operation, RankRecord
-from neuron_doctor.engine.waitfor import reversed_edges
+from neuron_doctor.engine.waitfor import bottoms, reversed_edges
 
 #: A rank whose device still works on what peers have completed lags by at least this many collectives.
 _LAG = 2
@@ -22,8 +23,10 @@ _FEW = 4
 
 @dataclass
 class Hang:
-    """The graph of one set of dumps: nodes are ranks (with a dump, or without), then gatherings.
+    """The graph of one set of dumps: nodes are ranks (with a dump, or without), then gatherings, then `stages`.
 
+    A rank waits in all operations that are open on it, as its program may wait for any of them before it issues more. What
+    it has issued already waits for those that it issued earlier, and for no others: a stage is a rank up to such a place.
     `stuck` and `misdirected` ranks wait for nobody: the first cannot, the second for the wrong one. `differing`: by the
     identity of a gathering, in what the ranks differ that came to it; such a gathering waits only for who is idle.
     """
@@ -33,6 +36,7 @@ class Hang:
     waits: Waits
     ranks: list[int] = field(default_factory=list)
     node: dict[int, int] = field(default_factory=dict)
+    stages: list[int] = field(default_factory=list)
     successors: list[list[int]] = field(default_factory=list)
     predecessors: list[list[int]] = field(default_factory=list)
     stuck: dict[int, Gathering] = field(default_factory=dict)
@@ -41,11 +45,36 @@ class Hang:
 
     def gathering(self, node: int) -> Gathering | None:
         """The gathering that a node is, None for a rank."""
-        return self.waits.gatherings[node - len(self.ranks)] if node >= len(self.ranks) else None
+        inside = len(self.ranks) <= node < len(self.ranks) + len(self.waits.gatherings)
+        return self.waits.gatherings[node - len(self.ranks)] if inside else None
+
+    def ranks_at(self, nodes: Iterable[int]) -> list[int]:
+        """The ranks that are among these nodes, or stages of which are."""
+        beyond = len(self.ranks) + len(self.waits.gatherings)
+        found = {
+            self.ranks[n] if n < len(self.ranks) else self.stages[n - beyond]
+            for n in nodes
+            if self.gathering(n) is None
+        }
+        return sorted(found)
 
     def is_idle(self, rank: int) -> bool:
         """Whether a rank with a dump waits in nothing."""
         return rank in self.dumps and rank not in self.waits.by_rank
+
+    def core(self, circle: Sequence[int]) -> Sequence[int]:
+        """The one smaller circle that remains where each rank waits in the first only of its open operations that are in
+        this one: what it issued later waits too, but need not hold anybody. The same circle where no one remains."""
+        nodes = sorted(circle)
+        number = {node: at for at, node in enumerate(nodes)}
+        inner = [[number[after] for after in self.successors[node] if after in number] for node in nodes]
+        beyond = len(self.ranks) + len(self.waits.gatherings)
+        for at, node in enumerate(nodes):
+            earlier = [after for after in inner[at] if nodes[after] >= beyond]
+            if self.gathering(node) is None and earlier:
+                inner[at] = earlier
+        found = [bottom for bottom in bottoms(inner) if len(bottom) > 1]
+        return [nodes[at] for at in found[0]] if len(found) == 1 else circle
 
     @cached_property
     def strays(self) -> tuple[int, ...]:
@@ -68,21 +97,49 @@ def hang_of(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: 
     unknown = {rank for gathering in found.gatherings for rank in gathering.unknown}
     hang.ranks = sorted({*dumps, *unknown})
     hang.node = {rank: number for number, rank in enumerate(hang.ranks)}
-    at = {id(gathering): len(hang.ranks) + number for number, gathering in enumerate(found.gatherings)}
     freed = hang.stuck.keys() | hang.misdirected.keys()
-    hang.successors = [
-        [] if rank in freed else sorted({at[id(gathering)] for gathering in found.by_rank.get(rank, ())})
-        for rank in hang.ranks
-    ]
-    for gathering in found.gatherings:
-        wanted = {*gathering.absent, *gathering.held, *gathering.unknown}
+    hang.successors = [[] for _ in range(len(hang.ranks) + len(found.gatherings))]
+    passed = _add_stages(hang, freed)
+    for number, gathering in enumerate(found.gatherings, len(hang.ranks)):
+        wanted = {hang.node[rank] for rank in (*gathering.absent, *gathering.unknown)}
+        wanted |= {_before(passed.get(rank, ()), place, hang.node[rank]) for rank, place in gathering.held.items()}
         if freed.issuperset(gathering.waiting):
             wanted = set()
         elif id(gathering) in hang.differing:
-            wanted = {rank for rank in wanted if hang.is_idle(rank)}
-        hang.successors.append(sorted(hang.node[rank] for rank in wanted))
+            wanted = {hang.node[r] for r in (*gathering.absent, *gathering.held, *gathering.unknown) if hang.is_idle(r)}
+        hang.successors[number] = sorted(wanted)
     hang.predecessors = reversed_edges(hang.successors)
     return hang
+
+
+def _add_stages(hang: Hang, freed: Collection[int]) -> dict[int, list[tuple[int, int]]]:
+    """Let all ranks but `freed` ones wait in what is open on them. Returns for each the places of these operations, in
+    order, each with the node of all that is open up to there; the last one is the rank itself."""
+    places: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, gathering in enumerate(hang.waits.gatherings, len(hang.ranks)):
+        for front in gathering.fronts:
+            if front.rank not in freed:
+                places[front.rank][front.record].append(number)
+    found: dict[int, list[tuple[int, int]]] = {}
+    for rank, open_at in places.items():
+        stages: list[tuple[int, int]] = []
+        for place in sorted(open_at):
+            earlier = [stages[-1][1]] if stages else []
+            node = hang.node[rank]
+            if len(stages) + 1 < len(open_at):
+                node = len(hang.successors)
+                hang.successors.append([])
+                hang.stages.append(rank)
+            hang.successors[node] = sorted({*open_at[place], *earlier})
+            stages.append((place, node))
+        found[rank] = stages
+    return found
+
+
+def _before(stages: Sequence[tuple[int, int]], place: int, otherwise: int) -> int:
+    """The node of what is open before a place."""
+    index = bisect_left(stages, place, key=lambda stage: stage[0])
+    return stages[index - 1][1] if index else otherwise
 
 
 def _lagging(hang: Hang) -> dict[int, Gathering]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from fr_scenarios import CLASSES, RECORDERS, Case, draw, may_be_open
@@ -113,3 +114,27 @@ def test_a_rank_still_to_come_while_elsewhere_a_collective_runs_is_a_job_that_mo
     (fact,) = match_collectives(facts_of(run(mesh, programs_of(mesh), faults, ahead=1)))
     assert (fact.data["verdict"], fact.place.ranks, fact.data["members"]) == ("undecided", (), (1,))
     assert "take them again" in str(fact.data["description"])
+
+
+def crossed(mesh: Mesh, rank: int) -> dict[int, list[Op]]:
+    """The programs of a pipeline in which one rank receives what its partner makes of what it would only send then."""
+    programs = programs_of(mesh)
+    program = programs[rank]
+    at = [
+        number
+        for number, (first, then) in enumerate(pairwise(program))
+        if first.peers and then.peers and (first.peers[0][0], then.peers[0][0]) == ("send", "recv")
+    ][4]
+    program[at], program[at + 1] = program[at + 1], program[at]
+    return programs
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 2), (2, 1, 2)])
+def test_of_two_ranks_that_wait_for_each_others_transfers_the_one_is_named_that_left_the_order_of_its_peers(
+    shape: tuple[int, int, int],
+) -> None:
+    mesh = Mesh(*shape)
+    facts = facts_of(run(mesh, crossed(mesh, 1), Faults(), ahead=12), Recorder(ring=40))
+    (fact,) = match_collectives(facts)
+    assert (fact.data["verdict"], fact.place.ranks) == ("p2p-order", (1,))
+    assert fact.data["members"] == (1, 1 + mesh.size // 2)
