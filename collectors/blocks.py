@@ -25,7 +25,7 @@ class Extent:
 WHOLE = Extent()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Block:
     """`data[start:end]` are the lines of this block; the rest is context. `base` is the offset of `data[0]` in the
     stream, `line` the number of the line that begins at `start`, counted from 1 at the beginning of the extent."""
@@ -36,6 +36,9 @@ class Block:
     base: int
     line: int
     last: bool
+    #: How far lines have been counted, and the number of the line there: whoever asks in order counts each line once.
+    _counted: int = -1
+    _line: int = 0
 
     def line_bounds(self, at: int) -> tuple[int, int]:
         """Start and end (without the newline) of the line that holds the byte at index `at` of `data`."""
@@ -45,9 +48,17 @@ class Block:
 
     def line_number(self, at: int) -> int:
         """The number of the line that begins at index `at`."""
-        if at >= self.start:
-            return self.line + self.data.count(b"\n", self.start, at)
-        return self.line - self.data.count(b"\n", at, self.start)
+        if at < self.start:
+            return self.line - self.data.count(b"\n", at, self.start)
+        if not self.start <= self._counted <= at:
+            self._counted, self._line = self.start, self.line
+        self._line += self.data.count(b"\n", self._counted, at)
+        self._counted = at
+        return self._line
+
+    def lines(self) -> int:
+        """How many lines end in this block's own part."""
+        return self.line_number(self.end) - self.line
 
 
 def blocks(stream: BufferedReader, extent: Extent = WHOLE) -> Iterator[Block]:
@@ -68,8 +79,9 @@ def blocks(stream: BufferedReader, extent: Extent = WHOLE) -> Iterator[Block]:
         last = ended
         if end <= start and not last:
             continue
-        yield Block(bytes(buffer), start, end, base, line, last)
-        line += buffer.count(b"\n", start, end)
+        block = Block(bytes(buffer), start, end, base, line, last)
+        yield block
+        line += block.lines()
         drop = buffer.rfind(b"\n", 0, max(0, end - CONTEXT)) + 1
         del buffer[:drop]
         base += drop

@@ -251,7 +251,9 @@ def _inside(envelope: Envelope, outer: _Peeled) -> _Peeled:
 def _parts(raw: str, outer: _Peeled, depth: int = 0) -> Iterator[tuple[str, _Peeled]]:
     """The visible parts of `raw`, taken out of their envelopes, each with its first prefixes peeled."""
     for part in _visible(raw):
-        peeled = replace(outer, known=dict(outer.known), stamps=list(outer.stamps), waiting=[])
+        peeled = _Peeled(
+            0, dict(outer.known), list(outer.stamps), [], outer.kernel, outer.partial, has_header=outer.has_header
+        )
         _take_prefixes(part, peeled)
         rest = part[peeled.at :]
         envelope = unwrap(rest) if may_be_envelope(rest) and depth < _MAX_ENVELOPES else None
