@@ -290,8 +290,9 @@ def _sample(scan: _Scan, block: Block) -> None:
     """Time stamps of some lines: the first ones, one every MiB, the last ones. Which lines depends on their offsets
     alone, so that the parts of a file add up to the whole."""
     extent, coverage = scan.inp.extent, scan.inp.coverage
-    if block.base + block.start == 0:
+    if block.line == 1:
         _weigh_channels(scan, block)
+    if block.base + block.start == 0:
         coverage.add(_first_time(block, forward=True))
     start = block.start + -(block.base + block.start) % SAMPLE
     for at in range(start, block.end, SAMPLE):

@@ -15,6 +15,7 @@ class Exit(IntEnum):
     USAGE = 2
     NOT_EVALUABLE = 3
     INTERNAL = 4
+    OUT_OF_TIME = 124
 
 
 class Nagios(IntEnum):
@@ -36,6 +37,8 @@ def exit_status(diagnosis: Diagnosis, *, fail_on: Severity, exit_zero: bool = Fa
         return _nagios(diagnosis, worst)
     if exit_zero:
         return Exit.NOTHING
+    if not diagnosis.verdict.complete:
+        return Exit.OUT_OF_TIME
     if diagnosis.verdict.status is Status.NOT_EVALUABLE:
         return Exit.NOT_EVALUABLE
     return Exit.FOUND if worst >= fail_on.rank else Exit.NOTHING
@@ -46,5 +49,7 @@ def _nagios(diagnosis: Diagnosis, worst: int) -> int:
         return Nagios.UNKNOWN
     if worst >= Severity.ERROR.rank:
         return Nagios.CRITICAL
+    if not diagnosis.verdict.complete:
+        return Nagios.UNKNOWN
     risks = max((f.severity.rank for f in diagnosis.findings), default=-1)
     return Nagios.WARNING if max(worst, risks) >= Severity.WARNING.rank else Nagios.OK

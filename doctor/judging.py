@@ -7,18 +7,7 @@ from dataclasses import dataclass, replace
 
 from neuron_doctor.corpus.simulator.job import Job
 from neuron_doctor.corpus.simulator.truth import Fault, Knowable, Truth
-from neuron_doctor.engine.verdict import ActionKind, Diagnosis, Finding
-
-#: Actions that take a node out of work or interrupt others on it.
-NODE_ACTIONS = frozenset(
-    {
-        ActionKind.RELOAD_DRIVER,
-        ActionKind.RESET_DEVICE,
-        ActionKind.REBOOT,
-        ActionKind.REPLACE_INSTANCE,
-        ActionKind.RESTART_ELSEWHERE,
-    }
-)
+from neuron_doctor.engine.verdict import NODE_ACTIONS, ActionKind, Diagnosis, Finding
 
 #: What ranks say that wait: the contract calls these victims, so silence about a root is right.
 _WAITING = frozenset(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.layout import placed_by_layout
-from neuron_doctor.collectors.walk import Found, find
+from neuron_doctor.collectors.walk import find
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant
 from neuron_doctor.engine.rulebook import Rulebook
@@ -16,7 +16,7 @@ from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.engine.wallclock import date_of, ns_of
 from neuron_doctor.packs import load
 from neuron_doctor.scan import Engine, Scanned, scan_input
-from neuron_doctor.shards import joined, planned, scan
+from neuron_doctor.shards import Shard, joined, planned, scan
 from neuron_doctor.workers import is_worth_it, scan_in_processes
 
 if TYPE_CHECKING:
@@ -38,24 +38,46 @@ def diagnose_paths(request: Request, rulebook: Rulebook, stdin: BinaryIO | None 
 def collect(request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None) -> Collection:
     """Facts and sources of all inputs. An input that cannot be read is a problem of its source; the rest goes on."""
     engine = Engine.of(rulebook, pure=request.packs.pure)
-    found = list(find(request.paths, request.labels))
-    collection = placed_by_layout(joined(_scanned(found, request, engine, stdin)))
+    shards = planned(find(request.paths, request.labels), engine, cut=request.jobs > 1)
+    return collection_of(scan_all(shards, engine, request, stdin), request)
+
+
+def scan_all(
+    shards: Sequence[Shard], engine: Engine, request: Request, stdin: BinaryIO | None
+) -> Iterable[Sequence[Scanned]]:
+    """The results of the shards, in their order; by several processes where there is work for them."""
+    if not is_worth_it(shards, request.jobs):
+        return (scan(shard, engine, stdin) for shard in shards)
+    done: dict[int, list[Scanned]] = {}
+    for _ in scan_some(dict(enumerate(shards)), engine, request, stdin, done):
+        pass
+    return (done[number] for number in range(len(shards)))
+
+
+def scan_some(
+    shards: Mapping[int, Shard],
+    engine: Engine,
+    request: Request,
+    stdin: BinaryIO | None,
+    done: dict[int, list[Scanned]],
+) -> Iterator[int]:
+    """Put the results of the shards into `done`; the number of each, when it is there."""
+    own = shards
+    if is_worth_it(list(shards.values()), request.jobs):
+        own = {number: shard for number, shard in shards.items() if shard.is_pipe}
+        others = {number: shard for number, shard in shards.items() if number not in own}
+        yield from scan_in_processes(others, request.packs, request.jobs, done)
+    for number, shard in own.items():
+        done[number] = scan(shard, engine, stdin)
+        yield number
+
+
+def collection_of(scanned: Iterable[Sequence[Scanned]], request: Request) -> Collection:
+    """Everything that was scanned, with hosts and time zones that only the whole tells."""
+    collection = placed_by_layout(joined(scanned))
     if request.timezone is None:
         return collection
     return replace(collection, facts=tuple(_with_zone(collection.facts, request.timezone)))
-
-
-def _scanned(
-    found: Sequence[Found], request: Request, engine: Engine, stdin: BinaryIO | None
-) -> Iterable[Sequence[Scanned]]:
-    """The results of the shards, in their order; by several processes where there is work for them."""
-    shards = planned(found, engine, cut=request.jobs > 1)
-    if not is_worth_it(shards, request.jobs):
-        return (scan(shard, engine, stdin) for shard in shards)
-    pipes = {n: shard for n, shard in enumerate(shards) if shard.is_pipe}
-    done = scan_in_processes({n: s for n, s in enumerate(shards) if n not in pipes}, request.packs, request.jobs)
-    done |= {n: scan(shard, engine, stdin) for n, shard in pipes.items()}
-    return (done[n] for n in range(len(shards)))
 
 
 def collect_inputs(inputs: Iterable[Input], engine: Engine) -> Collection:

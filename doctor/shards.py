@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import BinaryIO
 
 from neuron_doctor.collectors.base import HEAD
 from neuron_doctor.collectors.blocks import WHOLE, Extent
-from neuron_doctor.collectors.coverage import Coverage, added_up
+from neuron_doctor.collectors.coverage import added_up
 from neuron_doctor.collectors.discover import inputs_of, is_packed
 from neuron_doctor.collectors.storms import CELL
 from neuron_doctor.collectors.walk import Found
@@ -23,6 +23,8 @@ SHARD = 32 * CELL
 FILES = 512
 #: Text files from this size on are cut.
 CUT_FROM = 2 * SHARD
+#: Of text files that are not small, so much at the end is read first.
+SMALL, TAIL = 4 * CELL, CELL
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +47,16 @@ class Shard:
         return any(file.size < 0 and not file.problem for file in self.files)
 
 
-def planned(found: Iterable[Found], engine: Engine, *, cut: bool) -> list[Shard]:
-    """The shards of these files, in their order. With `cut`, large text files are divided into extents."""
+def planned(found: Iterable[Found], engine: Engine, *, cut: bool = False, tails: bool = False) -> list[Shard]:
+    """The shards of these files, in their order. With `cut`, large text files are divided into extents; with `tails`, the
+    end of every text file that is not small is an extent of its own, and large files of other kinds are shards of theirs."""
     shards: list[Shard] = []
     waiting: list[Found] = []
     size = 0
     for file in found:
-        apart = list(_extents(file)) if cut and file.size >= CUT_FROM and _is_divisible(file, engine) else []
-        if apart or file.size < 0:
-            shards += [*_closed(waiting), *(apart or _closed([file]))]
+        apart = _apart(file, engine, cut=cut, tails=tails)
+        if apart:
+            shards += [*_closed(waiting), *apart]
             waiting, size = [], 0
             continue
         waiting.append(file)
@@ -62,6 +65,22 @@ def planned(found: Iterable[Found], engine: Engine, *, cut: bool) -> list[Shard]
             shards += _closed(waiting)
             waiting, size = [], 0
     return [*shards, *_closed(waiting)]
+
+
+def comes_first(shard: Shard) -> bool:
+    """Whether a shard of a plan with `tails` is among those that a provisional verdict is made of: small files, and the
+    ends of the others."""
+    return all(0 <= file.size < SMALL for file in shard.files) or (shard.extent != WHOLE and shard.extent.end is None)
+
+
+def _apart(file: Found, engine: Engine, *, cut: bool, tails: bool) -> list[Shard]:
+    """The shards of a file that does not go with others; none for one that does."""
+    if file.size < 0:
+        return [Shard((file,))]
+    long, large = cut and file.size >= CUT_FROM, tails and file.size >= SMALL
+    if (long or large) and _is_divisible(file, engine):
+        return list(_extents(file, SHARD if cut else file.size, TAIL if tails else 0))
+    return [Shard((file,))] if large else []
 
 
 def _closed(files: Sequence[Found]) -> list[Shard]:
@@ -80,12 +99,14 @@ def _is_divisible(file: Found, engine: Engine) -> bool:
     return collector is not None and collector.divisible
 
 
-def _extents(file: Found) -> Iterator[Shard]:
-    """Extents at multiples of the stretch within which storms are capped, so that the caps are those of the whole."""
-    begins = range(0, file.size, SHARD)
-    for begin in begins:
-        end = begin + SHARD
-        yield Shard((file,), Extent(begin, None if end >= file.size else end))
+def _extents(file: Found, size: int, tail: int) -> Iterator[Shard]:
+    """Extents of about `size` bytes, and a last one of `tail` or more. They end at multiples of the stretch within which
+    storms are capped, so that the caps are those of the whole."""
+    last = (file.size - tail) // CELL * CELL if tail else file.size
+    step = max(CELL, -(-size // CELL) * CELL)
+    ends = [*range(step, last, step), *([last] if tail else [])]
+    for begin, end in pairwise([0, *ends, None]):
+        yield Shard((file,), Extent(begin or 0, end))
 
 
 def alone(shard: Shard) -> Iterator[Shard]:
@@ -104,50 +125,58 @@ def scan(shard: Shard, engine: Engine, stdin: BinaryIO | None = None) -> list[Sc
 
 
 def joined(parts: Iterable[Sequence[Scanned]]) -> Collection:
-    """All that was scanned, from the results of the shards in the order of the shards."""
+    """All that was scanned, from the results of the shards in the order of the shards. Of a file some extents may be
+    missing: then its lines have no numbers from there on."""
     pieces: list[list[Scanned]] = []
     for one in chain.from_iterable(parts):
-        if one.extent.begin:
+        if one.extent.begin and pieces and pieces[-1][0].source.path == one.source.path:
             pieces[-1].append(one)
         else:
             pieces.append([one])
-    sources = tuple(_whole([one.source for one in same], added_up(one.coverage for one in same)) for same in pieces)
+    sources = tuple(_whole(same) for same in pieces)
     return Collection(sources, tuple(fact for same in pieces for fact in _renumbered(same)))
 
 
-def _whole(parts: Sequence[Source], coverage: Coverage) -> Source:
-    """The source of which these are the extents."""
+def _whole(parts: Sequence[Scanned]) -> Source:
+    """The source of which these are extents."""
+    first = parts[0].source
     if len(parts) == 1:
-        return parts[0]
-    first, last = coverage.interval() or (None, None)
+        return first
+    interval = added_up(part.coverage for part in parts).interval() or (None, None)
     problems: dict[str, Problem] = {}
     for before, part in zip(_lines_before(parts), parts, strict=True):
-        for problem in part.problems:
-            line = problem.line + before if problem.line is not None else None
+        for problem in part.source.problems:
+            line = None if problem.line is None or before is None else problem.line + before
             known = problems.get(problem.what, Problem(problem.what, line, 0))
             problems[problem.what] = replace(known, count=known.count + problem.count)
     return replace(
-        parts[0],
-        records=sum(part.records for part in parts),
-        first=first,
-        last=last,
-        gaps=tuple(gap for part in parts for gap in part.gaps),
+        first,
+        records=sum(part.source.records for part in parts),
+        first=interval[0],
+        last=interval[1],
+        gaps=tuple(gap for part in parts for gap in part.source.gaps),
         problems=tuple(problems.values()),
     )
 
 
 def _renumbered(parts: Sequence[Scanned]) -> Iterator[Fact]:
     """The facts of the extents of one source, with lines counted from its beginning."""
-    for before, part in zip(_lines_before([part.source for part in parts]), parts, strict=True):
+    for before, part in zip(_lines_before(parts), parts, strict=True):
         yield from (_renumbered_by(before, fact) for fact in part.facts)
 
 
-def _renumbered_by(before: int, fact: Fact) -> Fact:
-    if not before or fact.span.line is None:
+def _renumbered_by(before: int | None, fact: Fact) -> Fact:
+    if before == 0 or fact.span.line is None:
         return fact
-    return replace(fact, span=replace(fact.span, line=fact.span.line + before))
+    return replace(fact, span=replace(fact.span, line=None if before is None else fact.span.line + before))
 
 
-def _lines_before(parts: Sequence[Source]) -> Iterator[int]:
-    """How many lines precede each extent."""
-    return accumulate((part.records for part in parts[:-1]), initial=0)
+def _lines_before(parts: Sequence[Scanned]) -> Iterator[int | None]:
+    """How many lines precede each extent; None where one before it is missing."""
+    lines: int | None = 0
+    end: int | None = 0
+    for part in parts:
+        lines = lines if part.extent.begin == end else None
+        yield lines
+        lines = lines if lines is None else lines + part.source.records
+        end = part.extent.end

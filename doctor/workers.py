@@ -36,47 +36,56 @@ def is_worth_it(shards: Sequence[Shard], jobs: int) -> bool:
     return sum(s.size for s in shards) >= WORTH_BYTES or sum(len(s.files) for s in shards) >= WORTH_FILES
 
 
-def scan_in_processes(shards: Mapping[int, Shard], packs: Packs, jobs: int) -> dict[int, list[Scanned]]:
-    """What the shards say, by their numbers. If a process is killed, what was handed out is done again."""
-    done: dict[int, list[Scanned]] = {}
+def scan_in_processes(
+    shards: Mapping[int, Shard], packs: Packs, jobs: int, done: dict[int, list[Scanned]]
+) -> Iterator[int]:
+    """Put what the shards say into `done`, by their numbers, each of which is given when it is there. If a process is
+    killed, what was handed out is done again."""
     lost: set[int] = set()
     for _ in range(PATIENCE):
+        left = {number: shard for number, shard in shards.items() if number not in done}
         with _pool(jobs) as pool:
-            lost |= _round(pool, {n: s for n, s in shards.items() if n not in done}, packs, jobs, done)
-        if len(done) == len(shards):
-            break
-    for number in shards.keys() - done.keys():
-        done[number] = _by_itself(shards[number], packs)
-    return {n: _told(scanned, _AGAIN) if n in lost else scanned for n, scanned in done.items()}
+            handed_out: dict[Future[list[Scanned]], int] = {}
+            for number, scanned in _round(pool, left, packs, jobs, handed_out):
+                done[number] = _told(scanned, _AGAIN) if number in lost else scanned
+                yield number
+            lost |= set(handed_out.values())
+    for number in [n for n in shards if n not in done]:
+        done[number] = _told(_by_itself(shards[number], packs), _AGAIN)
+        yield number
 
 
 def _round(
-    pool: Executor, shards: Mapping[int, Shard], packs: Packs, jobs: int, done: dict[int, list[Scanned]]
-) -> set[int]:
-    """Do what can be done before a process is killed; the shards that were handed out then."""
+    pool: Executor,
+    shards: Mapping[int, Shard],
+    packs: Packs,
+    jobs: int,
+    handed_out: dict[Future[list[Scanned]], int],
+) -> Iterator[tuple[int, list[Scanned]]]:
+    """What can be done before a process is killed; `handed_out` are the shards that were lost then."""
     waiting = iter(shards.items())
-    running: dict[Future[list[Scanned]], int] = {}
-    try:
-        while True:
-            while len(running) < AHEAD * jobs and (following := next(waiting, None)):
-                running[pool.submit(work, packs, following[1])] = following[0]
-            if not running:
-                return set()
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                done[running[future]] = future.result()
-                del running[future]
-    except BrokenProcessPool:
-        return set(running.values())
+    while True:
+        while len(handed_out) < AHEAD * jobs and (following := next(waiting, None)):
+            try:
+                handed_out[pool.submit(work, packs, following[1])] = following[0]
+            except BrokenProcessPool:
+                return
+        if not handed_out:
+            return
+        for future in wait(handed_out, return_when=FIRST_COMPLETED).done:
+            if isinstance(future.exception(), BrokenProcessPool):
+                return
+            scanned = future.result()
+            yield handed_out.pop(future), scanned
 
 
 def _by_itself(shard: Shard, packs: Packs) -> list[Scanned]:
     """A shard that may be what kills its process: one file after the other, each in a process of its own."""
     scanned: list[Scanned] = []
     for part in alone(shard):
-        results: dict[int, list[Scanned]] = {}
         with _pool(1) as pool:
-            _round(pool, {0: part}, packs, 1, results)
-        scanned += results.get(0) or [given_up(part.files[0].path, _GIVEN_UP, part.extent)]
+            results = [result for _, result in _round(pool, {0: part}, packs, 1, {})]
+        scanned += results[0] if results else [given_up(part.files[0].path, _GIVEN_UP, part.extent)]
     return scanned
 
 
@@ -93,6 +102,10 @@ def _pool(jobs: int) -> Iterator[Executor]:
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
     try:
         yield pool
+    except BaseException:
+        for process in multiprocessing.active_children():  # the time is up, or somebody pressed Ctrl-C
+            process.kill()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

@@ -43,19 +43,23 @@ def diagnose(rulebook: Rulebook, collection: Collection) -> Diagnosis:
     return replace(diagnosis, counterfactuals=tried)
 
 
-def diagnose_once(rulebook: Rulebook, collection: Collection) -> Diagnosis:
-    """The verdict alone, without the trial of what it rests on."""
+def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = True) -> Diagnosis:
+    """The verdict alone, without the trial of what it rests on. Of a collection that is not `whole`, ranks are compared by
+    their recorders only, and nothing is said of what all that failed have in common."""
     facts = with_years(deduplicated(_first_hand(collection)))
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))
     standings = match_standings(placed, collection.sources, topology)
-    collectives = acquitted(standings.collectives, placed, topology.ranks)
+    compared = [f for f in standings.collectives if whole or f.data["witness"] == "recorder"]
+    collectives = acquitted(compared, placed, topology.ranks)
     facts = (*placed, *complete(collectives, topology))
-    votes = witnesses(facts, standings.told)
+    votes = witnesses(facts, standings.told if whole else ())
     facts = tuple(sorted((*facts, *disagreements(votes)), key=canonical))
     sources = tuple(_completed_sources(collection.sources, facts, topology))
     matches, missing = match_rules(rulebook, facts, sources, topology)
-    graph = with_shared_places(rulebook, decide(matches, facts, sources), facts, sources, topology)
+    graph = decide(matches, facts, sources)
+    if whole:
+        graph = with_shared_places(rulebook, graph, facts, sources, topology)
     usable = bool(facts) or any(s.records for s in sources)
     diagnosis = _assembled(rulebook, graph, sources, missing, votes, usable=usable)
     return replace(diagnosis, missing=_not_collected(diagnosis, topology))

@@ -63,6 +63,18 @@ class ActionKind(StrEnum):
     OPEN_TICKET = "open-ticket"
 
 
+#: Actions that take a node out of work or interrupt others on it.
+NODE_ACTIONS = frozenset(
+    {
+        ActionKind.RELOAD_DRIVER,
+        ActionKind.RESET_DEVICE,
+        ActionKind.REBOOT,
+        ActionKind.REPLACE_INSTANCE,
+        ActionKind.RESTART_ELSEWHERE,
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
     """One step to take. `command` has its places filled in; `destroys` says what is lost by it."""
@@ -156,11 +168,13 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The word, the sentence, and whether everything that was given could be considered."""
+    """The word, the sentence, and whether everything that was given could be considered; `replaces` is the sentence of a
+    provisional verdict that was another."""
 
     status: Status
     headline: str
     complete: bool
+    replaces: str = ""
 
 
 @dataclass(frozen=True, slots=True)

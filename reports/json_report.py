@@ -50,6 +50,7 @@ def report_object(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Ob
             "complete": verdict.complete,
             "exit_status": exit_status,
             "missing": sorted(diagnosis.missing),
+            **({"replaces": verdict.replaces} if verdict.replaces else {}),
         },
         "root_causes": diagnosis.root_causes,
         "findings": [_finding(finding) for finding in sorted(diagnosis.findings, key=lambda f: f.id)],

@@ -48,6 +48,8 @@ def _verdict(diagnosis: Diagnosis, width: int) -> list[Line]:
     if not verdict.complete:
         text = "not everything that was given could be read in time; what is absent here may be there."
         lines += paragraph(text, width, "  PARTIAL: ", style=Style.WARN)
+    if verdict.replaces:
+        lines += paragraph(f"before all was read it was: {verdict.replaces}", width, "  REPLACES: ", style=Style.WARN)
     return lines
 
 

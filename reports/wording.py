@@ -84,6 +84,7 @@ _KILO = 1000
 def status_words(diagnosis: Diagnosis) -> tuple[str, str]:
     """The verdict in capitals, and what it does and does not say (empty for a root cause)."""
     label, meaning = _STATUS[diagnosis.verdict.status]
+    meaning = meaning if diagnosis.verdict.complete else ""
     found = len(diagnosis.root_causes)
     return (f"{found:,} ROOT CAUSES" if found > 1 else label), meaning
 

@@ -21,8 +21,10 @@ from neuron_doctor.commands.inputs import (
     request_from,
     stop_on_usage_errors,
 )
+from neuron_doctor.engine.durations import parse_duration
 from neuron_doctor.engine.verdict import Diagnosis, Severity
 from neuron_doctor.exits import Exit, Nagios, exit_status
+from neuron_doctor.request import Request
 from neuron_doctor.shown import parse_filter
 
 FORMATS = ("text", "json", "md")
@@ -54,6 +56,9 @@ def diagnose(
     label: Label = [],  # noqa: B006
     assume_timezone: Assumed = "",
     jobs: Jobs = 0,
+    time_budget: str = typer.Option(
+        "", metavar="TIME", help="Answer within this time, such as 30s, with what is known by then; exit status 124."
+    ),
     fail_on: Severity = typer.Option(Severity.ERROR, help="Exit with 1 for findings at or above this severity."),
     exit_zero: bool = typer.Option(False, "--exit-zero", help="Exit with 0 whatever is found."),
     nagios: bool = typer.Option(
@@ -66,17 +71,15 @@ def diagnose(
     """Say what failed first, where, why, and what to do.
 
     PATH is a directory, a file, an archive, or - for standard input. Exit status: 0 nothing found, 1 a failure, 2 usage
-    or rule error, 3 nothing readable, 4 internal error.
+    or rule error, 3 nothing readable, 4 internal error, 124 the time budget was too short.
     """
-    from neuron_doctor.pipeline import diagnose_paths, rulebook_for  # noqa: PLC0415 - loaded when it runs, so that --help is quick
-
     with stop_on_usage_errors(Nagios.UNKNOWN if nagios else Exit.USAGE):
         targets = [_target(text, output) for text in formats]
         if len({str(file) for _, file in targets}) < len(targets):
             raise typer.BadParameter("several formats need a file each: --format json=FILE")
         shown = parse_filter(ranks, since, until)
         request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules, jobs=jobs)
-        found = diagnose_paths(request, rulebook_for(request), sys.stdin.buffer)
+        found = _found(request, time_budget, quiet=quiet)
     status = exit_status(found, fail_on=fail_on, exit_zero=exit_zero, nagios=nagios)
     view = _View(shown.apply(found), status, color, quiet=quiet, verbose=verbose)
     rendered = [(view.render(name, file), file) for name, file in targets]
@@ -86,6 +89,33 @@ def diagnose(
         else:
             file.write_text(text, encoding="utf-8")
     raise typer.Exit(status)
+
+
+def _found(request: Request, time_budget: str, *, quiet: bool) -> Diagnosis:
+    """The diagnosis, the ends of the files first where somebody waits for it or the time is limited."""
+    from neuron_doctor.pipeline import diagnose_paths, rulebook_for  # noqa: PLC0415 - loaded when it runs, so that --help is quick
+
+    seconds = _seconds(time_budget) if time_budget else None
+    if seconds is None and (quiet or not sys.stderr.isatty()):
+        return diagnose_paths(request, rulebook_for(request), sys.stdin.buffer)
+    from neuron_doctor.progress import progress  # noqa: PLC0415
+    from neuron_doctor.tailfirst import diagnose_tail_first  # noqa: PLC0415
+
+    rulebook = rulebook_for(request)
+    if quiet or not sys.stderr.isatty():
+        return diagnose_tail_first(request, rulebook, sys.stdin.buffer, seconds=seconds)
+    with progress() as line:
+        return diagnose_tail_first(request, rulebook, sys.stdin.buffer, seconds=seconds, watch=line)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = parse_duration(text) / 1e9
+    except ValueError as error:
+        raise typer.BadParameter(f"--time-budget: {error}") from error
+    if not seconds:
+        raise typer.BadParameter("--time-budget: no time at all")
+    return seconds
 
 
 def _target(text: str, output: Path | None) -> tuple[str, Path | None]:
