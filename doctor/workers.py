@@ -100,13 +100,14 @@ def _pool(jobs: int) -> Iterator[Executor]:
     # Forked where that is safe (there are no threads yet): a worker then starts in a hundredth of a second.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+    finished = False
     try:
         yield pool
-    except BaseException:
-        for process in multiprocessing.active_children():  # the time is up, or somebody pressed Ctrl-C
-            process.kill()
-        raise
+        finished = True
     finally:
+        if not finished:  # the time is up, or somebody pressed Ctrl-C: nobody waits for what they are at
+            for process in multiprocessing.active_children():
+                process.kill()
         pool.shutdown(wait=True, cancel_futures=True)
 
 

@@ -44,6 +44,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "CONTEXT", 300)
     monkeypatch.setattr(text, "SAMPLE", 256)
     monkeypatch.setattr(storms, "CELL", cell)
+    monkeypatch.setattr(shards_module, "CELL", cell)
     monkeypatch.setattr(shards_module, "SHARD", 2 * cell)
     monkeypatch.setattr(shards_module, "CUT_FROM", 2 * cell)
 
@@ -145,13 +146,20 @@ def alone(shards: list[Shard]) -> Collection:
     return joined(scan(shard, engine()) for shard in shards)
 
 
+def in_processes(shards: list[Shard]) -> dict[int, list[Scanned]]:
+    done: dict[int, list[Scanned]] = {}
+    told = list(scan_in_processes(dict(enumerate(shards)), Packs(), 2, done))
+    assert sorted(told) == sorted(done) == list(range(len(shards)))
+    return done
+
+
 def in_order(done: dict[int, list[Scanned]]) -> Iterator[list[Scanned]]:
     return (done[number] for number in sorted(done))
 
 
 def test_processes_say_what_one_says(tmp_path: Path) -> None:
     shards = incident(tmp_path)
-    done = scan_in_processes(dict(enumerate(shards)), Packs(), jobs=2)
+    done = in_processes(shards)
     assert joined(in_order(done)) == alone(shards)
 
 
@@ -176,7 +184,7 @@ def test_a_killed_process_loses_nothing(tmp_path: Path, monkeypatch: pytest.Monk
         return real(shard, engine)
 
     monkeypatch.setattr(workers, "scan", scan_and_die)
-    done = scan_in_processes(dict(enumerate(shards)), Packs(), jobs=2)
+    done = in_processes(shards)
     expected, found = alone(shards), joined(in_order(done))
     problems = {Path(s.path).name: [p.what for p in s.problems] for s in found.sources}
     assert any("read again" in what for whats in problems.values() for what in whats)
