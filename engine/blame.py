@@ -20,6 +20,8 @@ _TRACED = 64
 _LONG = 10_000
 #: At most one in so many ranks of a circle may have left the order.
 _FEW = 4
+#: So many groups are named in a sentence.
+_SHOWN = 4
 #: Two ranks that wait for each other, and no more.
 _TWO = 2
 
@@ -56,7 +58,31 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
     for bottom in bottoms(hang.successors):
         if hang.is_waited_for(bottom):
             blames += _of_bottom(hang, bottom)
-    return _arranged(hang, [_seen_moving(blames)] if _moves(blames) else blames)
+    if _moves(blames):
+        blames = [_seen_moving(blames)]
+    elif _are_several_stalls(blames):
+        blames = [_seen_several(blames)]
+    return _arranged(hang, blames)
+
+
+def _are_several_stalls(blames: Sequence[Blame]) -> bool:
+    """Whether collectives of several groups stand at once that have nothing to do with one another, where the recorders
+    do not learn of completions: a hang has one reason, and what holds them all is not in the dumps."""
+    stalls = {id(one.gathering.group): one.gathering.group for one in blames if one.gathering}
+    unseen = not any(group.completions for group in stalls.values())
+    return len(stalls) > 1 and unseen and all(one.verdict == "transport-stall" for one in blames)
+
+
+def _seen_several(blames: Sequence[Blame]) -> Blame:
+    titles = sorted({one.gathering.group.title for one in blames if one.gathering})
+    told = (
+        f"all ranks have come to collectives of {len(titles)} groups ({', '.join(titles[:_SHOWN])}) that do not wait for "
+        "one another, and these recorders learn of no completion: the dumps were taken of a job that moves, or all groups "
+        "wait in transfers that no dump shows, or nothing carries any of them; record completions (a backend with completion "
+        "hooks, or NCCL), or take the dumps again a minute later"
+    )
+    members = tuple(sorted({rank for one in blames for rank in one.members}))
+    return Blame("undecided", told, members=members, gathering=blames[0].gathering)
 
 
 def _moves(blames: Sequence[Blame]) -> bool:

@@ -18,6 +18,7 @@ from neuron_doctor.engine.match import canonical, match_rules
 from neuron_doctor.engine.moments import with_years
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
+from neuron_doctor.engine.snapshots import questioned
 from neuron_doctor.engine.standings import match_standings
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import (
@@ -52,6 +53,7 @@ def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = T
     standings = match_standings(placed, collection.sources, topology)
     compared = [f for f in standings.collectives if whole or f.data["witness"] == "recorder"]
     collectives = acquitted(compared, placed, topology.ranks)
+    collectives = questioned(collectives, placed, collection.sources)
     facts = (*placed, *complete(collectives, topology))
     votes = witnesses(facts, standings.told if whole else ())
     facts = tuple(sorted((*facts, *disagreements(votes)), key=canonical))

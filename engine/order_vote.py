@@ -18,6 +18,8 @@ _ROUNDS = 2
 _FEW = 4
 #: So many ranks must tell how many operations the program issues up to a place.
 _WITNESSES = 3
+#: Ranks that were in step over one part in so many of a way run one program.
+_WAY = 2
 #: Of more than two collectives in a cycle, none is the other one.
 _TWO = 2
 
@@ -77,19 +79,24 @@ def _out_of_step(group: ProcessGroup) -> list[int]:
         if operation := member.at(begin):
             programs[operation.record].append(rank)
     found: list[int] = []
-    for ranks in programs.values():
-        found += _first_odd(group, ranks, range(begin + 1, end + 1)) if len(ranks) >= _WITNESSES else []
+    for record, ranks in programs.items():
+        found += _first_odd(group, ranks, record, range(begin + 1, end + 1)) if len(ranks) >= _WITNESSES else []
     return found
 
 
-def _first_odd(group: ProcessGroup, ranks: Sequence[int], ordinals: Iterable[int]) -> list[int]:
-    """Of ranks in step, those few that are not at the first ordinal at which not all are."""
+def _first_odd(group: ProcessGroup, ranks: Sequence[int], before: int, ordinals: Iterable[int]) -> list[int]:
+    """Of ranks in step at the place `before`, those few that are not at the first ordinal at which not all are; if all were
+    in step over nearly as long a way until then: ranks of several programs begin alike."""
+    longest = 0
     for ordinal in ordinals:
         records = {rank: one.record for rank in ranks if (one := group.members[rank].at(ordinal))}
         counts = Counter(records.values()).most_common(2)
+        usual, times = counts[0] if counts else (before, 0)
         if len(counts) > 1:
-            usual, times = counts[0]
-            return [rank for rank, record in records.items() if record != usual] if times > counts[1][1] else []
+            tried = _WAY * longest >= usual - before
+            odd = [rank for rank, record in records.items() if record != usual]
+            return odd if tried and times > counts[1][1] else []
+        longest, before = max(longest, usual - before), usual
     return []
 
 

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 
 from neuron_doctor.engine.gatherings import Gathering
 from neuron_doctor.engine.order_vote import Part, part_of
-from neuron_doctor.engine.recorder import Operation, RankRecord
+from neuron_doctor.engine.recorder import COLLECTIVE, Operation, RankRecord
 
-#: Ranks run one program as far as this many operations before a place are the same on both, by their number.
+#: Ranks run one program as far as this many operations before a place are the same on both, a collective among them.
 _BEFORE = 6
 #: So many of them tell for sure what belongs at the place; and so large a share must agree.
 _WITNESSES = 2
 _SHARE = 0.75
 
-#: What an operation does in the program; ends of transfers are numbers within the group, which like ranks share.
-Step = tuple[str, Part, int, int]
+#: What an operation does in the program: ends of transfers are numbers within the group, which like ranks share, and so
+#: are the numbers of collectives.
+Step = tuple[str, Part, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,12 @@ def _told(rank: int, place: int, steps: Mapping[int, Mapping[int, Step]], inside
     """What the ranks of the same program issued at a place of a rank, without those `inside` the circle."""
     own = steps[rank]
     before = [number for number in range(place - _BEFORE, place) if number in own]
+    if not any(own[number][-1] >= 0 for number in before):
+        return Counter()
     return Counter(
         theirs[place]
         for peer, theirs in steps.items()
-        if before
-        and peer not in inside
-        and place in theirs
-        and all(theirs.get(number) == own[number] for number in before)
+        if peer not in inside and place in theirs and all(theirs.get(number) == own[number] for number in before)
     )
 
 
@@ -69,4 +69,4 @@ def _steps(dump: RankRecord) -> Iterator[tuple[int, Step]]:
 
 
 def _step(one: Operation, part: Part) -> Step:
-    return f"{one.kind} {one.name}", part, one.source, one.target
+    return f"{one.kind} {one.name}", part, one.source, one.target, one.sequence if one.kind == COLLECTIVE else -1

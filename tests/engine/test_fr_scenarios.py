@@ -138,3 +138,16 @@ def test_of_two_ranks_that_wait_for_each_others_transfers_the_one_is_named_that_
     (fact,) = match_collectives(facts)
     assert (fact.data["verdict"], fact.place.ranks) == ("p2p-order", (1,))
     assert fact.data["members"] == (1, 1 + mesh.size // 2)
+
+
+def test_stages_of_a_pipeline_that_begin_alike_and_do_not_go_on_alike_are_not_out_of_step() -> None:
+    """The last stage does less between two collectives of the world: it has not left anything out."""
+    mesh = Mesh(2, 1, 8)
+    world = mesh.groups["default_pg"][0]
+    setup = [Op(world, "barrier", 1)]
+    programs = {rank: setup + program for rank, program in programs_of(mesh).items()}
+    odd = programs[11]
+    at = [number for number, op in enumerate(odd) if op.group == world][2]
+    odd[at - 1], odd[at] = odd[at], odd[at - 1]
+    found = verdicts(facts_of(run(mesh, programs, Faults(), ahead=12), Recorder()))
+    assert set().union(*found.values()) <= {11}

@@ -1,0 +1,59 @@
+"""All ranks inside one collective: a hang where somebody gave up or time passed, else perhaps a job that moves."""
+
+from __future__ import annotations
+
+from builders import source
+from fr_simulator import START_NS, Faults, Mesh, Recorder, facts_of, run
+
+from neuron_doctor.engine.collectives import match_collectives
+from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Source, Span
+from neuron_doctor.engine.snapshots import questioned
+
+MESH = Mesh(4, 2)
+STALL = Faults(dead_group=(MESH.groups["TENSOR"][0].name, 10))
+DUMPS = facts_of(run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, STALL, ahead=4))
+LOG = source("train.log")
+HOUR_NS = 3600 * 10**9
+
+
+def dated(kind: str, ns: int, **data: object) -> Fact:
+    return Fact(kind, dict(data), NOWHERE, Span(kind), kind, Instant(ns, Clock.UTC))  # type: ignore[arg-type]
+
+
+def verdicts(*facts: Fact, sources: tuple[Source, ...] = (LOG,)) -> list[object]:
+    found = [
+        Fact(f.kind, {**f.data, "witness": "recorder"}, f.place, f.span, f.source) for f in match_collectives(DUMPS)
+    ]
+    return [fact.data["verdict"] for fact in questioned(found, [*DUMPS, *facts], sources)]
+
+
+def test_logs_that_tell_of_no_end_leave_it_open_whether_the_job_moves() -> None:
+    assert verdicts() == ["undecided"]
+
+
+def test_dumps_alone_are_those_that_a_time_out_writes() -> None:
+    assert verdicts(sources=()) == ["transport-stall"]
+
+
+def test_a_time_out_proves_the_hang() -> None:
+    assert verdicts(dated("hang-report", START_NS, what="watchdog")) == ["transport-stall"]
+
+
+def test_what_is_dated_an_hour_later_proves_the_hang() -> None:
+    assert verdicts(dated("level", START_NS + HOUR_NS)) == ["transport-stall"]
+
+
+def test_but_not_if_the_job_got_on_meanwhile() -> None:
+    assert verdicts(dated("progress", START_NS + HOUR_NS)) == ["undecided"]
+
+
+def test_recorders_without_completions_that_show_several_stalls_show_no_single_reason() -> None:
+    (fact,) = match_collectives(_standing_apart())
+    assert (fact.data["verdict"], fact.data["members"]) == ("undecided", tuple(range(8)))
+    assert "completion hooks" in str(fact.data["description"])
+
+
+def _standing_apart() -> list[Fact]:
+    """Dumps of gloo, which says `retired` and no more, while both tensor groups work on something."""
+    job = run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, Faults(until=400), ahead=1)
+    return facts_of(job, Recorder(backend="gloo"))
