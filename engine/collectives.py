@@ -13,7 +13,7 @@ from neuron_doctor.engine.dumps import Selection, selections
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.gatherings import waits
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
-from neuron_doctor.engine.recorder import Operation, RankRecord
+from neuron_doctor.engine.recorder import Operation, RankRecord, ranks_text
 from neuron_doctor.engine.stragglers import stragglers
 
 
@@ -105,7 +105,21 @@ def _described(one: Blame, dumps: dict[int, RankRecord]) -> str:
     else:
         parts += [f"rank {one.culprits[0]} issued its last operation in {stood}"] if stood else []
         parts += [f"the others wait in {waits_at}"] if waits_at and one.waiting else []
+    parts += [_would_show(one, dumps)] if one.verdict == "undecided" else []
     return "; ".join(parts)
+
+
+def _would_show(one: Blame, dumps: dict[int, RankRecord]) -> str:
+    """What to collect, or to set for the next run, so that the same fault shows its culprit."""
+    group = one.gathering.group if one.gathering else one.group
+    wanted = [f"the dump of rank {ranks_text(one.missing)}"] if one.missing else []
+    if group is None or not group.completions:
+        wanted.append("a backend whose completions are recorded (NCCL, or a backend with completion hooks)")
+    if not all(dump.whole for dump in dumps.values()):
+        wanted.append("more of the past (TORCH_FR_BUFFER_SIZE=20000, before torch 2.9 TORCH_NCCL_TRACE_BUFFER_SIZE)")
+    if not any(record.starts for dump in dumps.values() for record in dump.groups):
+        wanted.append("what has started (TORCH_NCCL_ENABLE_TIMING=1)")
+    return f"what would show the culprit: {', '.join(wanted) or 'a stack of every rank (py-spy dump)'}"
 
 
 def _stood_at(one: Blame, dumps: dict[int, RankRecord]) -> str:

@@ -27,6 +27,8 @@ Entry = TypeVar("Entry")
 
 #: Of a list in the details so many entries are shown without `--verbose`.
 _MOST = 8
+#: So many findings that another one sums up are named.
+_NAMED = 4
 
 
 def details(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
@@ -73,7 +75,14 @@ def _finding(finding: Finding, width: int) -> list[Line]:
     about = [text for text in (place_of(finding), when(finding.first, finding.last)) if text]
     lines = paragraph(f"{finding.title} [{finding.id}]{times}", width, "  * ")
     lines += paragraph("; ".join(about), width, "    ") if about else []
+    lines += paragraph(_sum(finding), width, "    ") if finding.sums_up else []
     return lines + [Line(f"    {where(span)}") for span in finding.evidence[:1]]
+
+
+def _sum(finding: Finding) -> str:
+    """Which findings it tells of together, the first of them by name."""
+    named, rest = ", ".join(finding.sums_up[:_NAMED]), len(finding.sums_up) - _NAMED
+    return f"sums up {counted(len(finding.sums_up), 'finding')}: {named}" + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _edges(edges: Sequence[Edge], width: int, *, verbose: bool) -> list[Line]:

@@ -57,3 +57,9 @@ def _standing_apart() -> list[Fact]:
     """Dumps of gloo, which says `retired` and no more, while both tensor groups work on something."""
     job = run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, Faults(until=400), ahead=1)
     return facts_of(job, Recorder(backend="gloo"))
+
+
+def test_what_stays_open_says_what_would_show_it() -> None:
+    (fact,) = match_collectives(_standing_apart())
+    assert "completions are recorded" in str(fact.data["description"])
+    assert "TORCH_NCCL_ENABLE_TIMING=1" in str(fact.data["description"])

@@ -223,3 +223,10 @@ def test_verbose_says_how_far_clocks_are_apart_and_which_contradict_themselves(s
     text = " ".join(render_text(samples.hbm_incident(64), width=80, colour=False, verbose=True).split())
     assert "host-local, known to 2.004 s by attach, same line" in text
     assert "node-02 utc: its witnesses contradict each other (collectives); no order rests on it" in text
+
+
+def test_a_finding_that_sums_up_others_says_how_many_and_which(samples: ModuleType) -> None:
+    names = tuple(f"other-{number}" for number in range(6))
+    told = samples.finding("shared-place", "shared-place", Role.CONTEXT, sums_up=names)
+    text = " ".join(shown(samples.diagnosis(Status.HEALTHY, "nothing", (told,))).split())
+    assert "sums up 6 findings: other-0, other-1, other-2, other-3 and 2 more" in text
