@@ -14,6 +14,7 @@ from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.streams import CHUNK, ChunkStream, Damaged, Member, digest, streamed
 from neuron_doctor.collectors.tar import is_tar, tar_members
 from neuron_doctor.collectors.unpack import Codec, codec_of, unpacked
+from neuron_doctor.collectors.urls import is_url, opened
 from neuron_doctor.collectors.utf16 import as_utf8, is_utf16
 from neuron_doctor.collectors.walk import STDIN, Found, find, printable
 from neuron_doctor.collectors.zip import is_zip, zip_members
@@ -51,9 +52,10 @@ def inputs_of(found: Found, stdin: BinaryIO | None = None) -> Iterator[Input]:
         yield unread(found.path, found.problem or "there is no standard input")
         return
     try:
-        if found.size < 0:
+        if found.size < 0 or is_url(found.location):
             with _pipe(found, stdin) as pipe:
-                yield from _unpacked(streamed(found.path, _name(found.path), _piped(pipe, budget)), budget)
+                chunks = _piped(pipe, budget)
+                yield from _unpacked(streamed(found.path, _name(found.path), chunks, found.size), budget)
         else:
             file: BufferedReader = BufferedReader(FileIO(found.location), HEAD)
             with file:
@@ -65,6 +67,8 @@ def inputs_of(found: Found, stdin: BinaryIO | None = None) -> Iterator[Input]:
 def _pipe(found: Found, stdin: BinaryIO | None) -> AbstractContextManager[BinaryIO]:
     if found.location == STDIN and stdin is not None:
         return nullcontext(stdin)  # not ours to close
+    if is_url(found.location):
+        return opened(found.location)
     return open(found.location, "rb")
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from neuron_doctor.collectors.urls import is_url, listed
+
 #: What a user types for standard input.
 STDIN = "-"
 #: Links into these are not followed: reading there can block, or never end.
@@ -55,7 +57,7 @@ def find(paths: Sequence[str], labels: Mapping[str, str] | None = None) -> Itera
     """The files in and under `paths`, path after path, each folder sorted by name, links after all files of their path.
 
     `labels`: name by path, for the paths that are shown under another name: `{"logs/": "run-1"}` shows run-1/x.log.
-    Raises MissingPath before anything is yielded.
+    Raises MissingPath before anything is yielded, and NoStore for a URL whose store does not answer.
     """
     for path in paths:
         _check(path)
@@ -65,7 +67,7 @@ def find(paths: Sequence[str], labels: Mapping[str, str] | None = None) -> Itera
 
 def _check(path: str) -> None:
     try:
-        if path != STDIN:
+        if path != STDIN and not is_url(path):
             os.stat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise MissingPath(path) from error
@@ -78,6 +80,11 @@ def _under(path: str, label: str) -> Iterator[Found]:
     shown = printable(f"{label}/{os.path.basename(typed)}" if label else typed)
     if path == STDIN or path.startswith(_OPEN_FILES):
         yield Found(shown, path)
+        return
+    if is_url(path):
+        prefix = label or printable(path.rstrip("/"))
+        for below, url, size in listed(path):
+            yield Found(f"{prefix}/{printable(below)}" if below else prefix, url, size)
         return
     try:
         status = os.stat(path)

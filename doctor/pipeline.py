@@ -38,7 +38,7 @@ def diagnose_paths(request: Request, rulebook: Rulebook, stdin: BinaryIO | None 
 def collect(request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None) -> Collection:
     """Facts and sources of all inputs. An input that cannot be read is a problem of its source; the rest goes on."""
     engine = Engine.of(rulebook, pure=request.packs.pure)
-    shards = planned(find(request.paths, request.labels), engine, cut=request.jobs > 1)
+    shards = planned(find(request.paths, request.labels), engine, cut=request.jobs > 1 or bool(request.scheduler))
     return collection_of(scan_all(shards, engine, request, stdin), request)
 
 
@@ -46,7 +46,7 @@ def scan_all(
     shards: Sequence[Shard], engine: Engine, request: Request, stdin: BinaryIO | None
 ) -> Iterable[Sequence[Scanned]]:
     """The results of the shards, in their order; by several processes where there is work for them."""
-    if not is_worth_it(shards, request.jobs):
+    if not request.scheduler and not is_worth_it(shards, request.jobs):
         return (scan(shard, engine, stdin) for shard in shards)
     done: dict[int, list[Scanned]] = {}
     for _ in scan_some(dict(enumerate(shards)), engine, request, stdin, done):
@@ -62,11 +62,16 @@ def scan_some(
     done: dict[int, list[Scanned]],
 ) -> Iterator[int]:
     """Put the results of the shards into `done`; the number of each, when it is there."""
-    own = shards
-    if is_worth_it(list(shards.values()), request.jobs):
-        own = {number: shard for number, shard in shards.items() if shard.is_pipe}
-        others = {number: shard for number, shard in shards.items() if number not in own}
+    own = {number: shard for number, shard in shards.items() if shard.is_pipe}
+    others = {number: shard for number, shard in shards.items() if number not in own}
+    if request.scheduler:
+        from neuron_doctor.cluster import scan_on_cluster  # noqa: PLC0415 - an optional extra
+
+        yield from scan_on_cluster(others, request.packs, request.scheduler, done)
+    elif is_worth_it(list(others.values()), request.jobs):
         yield from scan_in_processes(others, request.packs, request.jobs, done)
+    else:
+        own = shards
     for number, shard in own.items():
         done[number] = scan(shard, engine, stdin)
         yield number

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
 
+class UsageError(Exception):
+    """What was asked for cannot be done; the message says why, in plain words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Packs:
     """Directories of rules beside the built-in ones, of which `builtin` False leaves out the rules; `pure` asks for the
@@ -24,10 +28,11 @@ class Packs:
 @dataclass(frozen=True, slots=True)
 class Request:
     """What to look at, and with which rules. `timezone` is for sources whose zone is not proven; at most `jobs` processes
-    read the inputs."""
+    read the inputs, or the workers of the Dask `scheduler` (its address or file)."""
 
     paths: tuple[str, ...]
     labels: Mapping[str, str] = field(default_factory=dict)
     packs: Packs = field(default_factory=Packs)
     timezone: ZoneInfo | None = None
     jobs: int = 1
+    scheduler: str = ""

@@ -13,6 +13,7 @@ from neuron_doctor.collectors.blocks import WHOLE, Extent
 from neuron_doctor.collectors.coverage import added_up
 from neuron_doctor.collectors.discover import inputs_of, is_packed
 from neuron_doctor.collectors.storms import CELL
+from neuron_doctor.collectors.urls import is_url
 from neuron_doctor.collectors.walk import Found
 from neuron_doctor.engine.facts import Collection, Fact, Problem, Source
 from neuron_doctor.scan import Engine, Scanned, collector_for, scan_input
@@ -44,7 +45,7 @@ class Shard:
     @property
     def is_pipe(self) -> bool:
         """Whether only this process can read it."""
-        return any(file.size < 0 and not file.problem for file in self.files)
+        return any(file.size < 0 and not file.problem and not is_url(file.location) for file in self.files)
 
 
 def planned(found: Iterable[Found], engine: Engine, *, cut: bool = False, tails: bool = False) -> list[Shard]:
@@ -75,7 +76,7 @@ def comes_first(shard: Shard) -> bool:
 
 def _apart(file: Found, engine: Engine, *, cut: bool, tails: bool) -> list[Shard]:
     """The shards of a file that does not go with others; none for one that does."""
-    if file.size < 0:
+    if file.size < 0 or is_url(file.location):
         return [Shard((file,))]
     long, large = cut and file.size >= CUT_FROM, tails and file.size >= SMALL
     if (long or large) and _is_divisible(file, engine):

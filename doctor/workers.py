@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
+from neuron_doctor.__about__ import VERSION
 from neuron_doctor.engine.facts import Problem
+from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.packs import load
 from neuron_doctor.request import Packs
 from neuron_doctor.scan import Engine, Scanned, given_up
@@ -44,6 +46,8 @@ def scan_in_processes(
     lost: set[int] = set()
     for _ in range(PATIENCE):
         left = {number: shard for number, shard in shards.items() if number not in done}
+        if not left:
+            return
         with _pool(jobs) as pool:
             handed_out: dict[Future[list[Scanned]], int] = {}
             for number, scanned in _round(pool, left, packs, jobs, handed_out):
@@ -64,10 +68,11 @@ def _round(
 ) -> Iterator[tuple[int, list[Scanned]]]:
     """What can be done before a process is killed; `handed_out` are the shards that were lost then."""
     waiting = iter(shards.items())
+    release = release_of(packs)
     while True:
         while len(handed_out) < AHEAD * jobs and (following := next(waiting, None)):
             try:
-                handed_out[pool.submit(work, packs, following[1])] = following[0]
+                handed_out[pool.submit(work, Task(packs, release, following[1]))] = following[0]
             except BrokenProcessPool:
                 return
         if not handed_out:
@@ -116,12 +121,37 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
+class OtherRelease(Exception):
+    """A worker on another machine has another release of the program, or other rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A shard, and with which rules to scan it; `release` as `release_of` says."""
+
+    packs: Packs
+    release: str
+    shard: Shard
+
+
+@cache
+def _loaded(packs: Packs) -> Rulebook:
+    return load(packs)
+
+
 @cache
 def _engine(packs: Packs) -> Engine:
     """The engine of a worker, which is made for its first shard."""
-    return Engine.of(load(packs), pure=packs.pure)
+    return Engine.of(_loaded(packs), pure=packs.pure)
 
 
-def work(packs: Packs, shard: Shard) -> list[Scanned]:
-    """The task of a worker process, here or on another machine."""
-    return scan(shard, _engine(packs))
+def release_of(packs: Packs) -> str:
+    """What a worker must have in common with who gives it work."""
+    return f"neuron-doctor {VERSION} with rules {_loaded(packs).sha256[:12]}"
+
+
+def work(task: Task) -> list[Scanned]:
+    """The task of a worker process, here or on another machine. Raises OtherRelease."""
+    if release_of(task.packs) != task.release:
+        raise OtherRelease(f"a worker has {release_of(task.packs)}, this is {task.release}")
+    return scan(task.shard, _engine(task.packs))

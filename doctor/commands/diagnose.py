@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -38,6 +39,13 @@ class Colour(StrEnum):
     NEVER = "never"
 
 
+class Runner(StrEnum):
+    """Where the inputs are read."""
+
+    LOCAL = "local"
+    DASK = "dask"
+
+
 def diagnose(
     paths: Paths,
     formats: list[str] = typer.Option(
@@ -56,6 +64,8 @@ def diagnose(
     label: Label = [],  # noqa: B006
     assume_timezone: Assumed = "",
     jobs: Jobs = 0,
+    engine: Runner = typer.Option(Runner.LOCAL, help="Who reads the inputs: this machine, or a Dask cluster."),
+    scheduler: str = typer.Option("", metavar="ADDRESS|FILE", help="The Dask scheduler, for --engine dask."),
     time_budget: str = typer.Option(
         "", metavar="TIME", help="Answer within this time, such as 30s, with what is known by then; exit status 124."
     ),
@@ -79,7 +89,9 @@ def diagnose(
             raise typer.BadParameter("several formats need a file each: --format json=FILE")
         shown = parse_filter(ranks, since, until)
         request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules, jobs=jobs)
-        found = _found(request, time_budget, quiet=quiet)
+        if (engine is Runner.DASK) != bool(scheduler):
+            raise typer.BadParameter("--engine dask and --scheduler go together")
+        found = _found(replace(request, scheduler=scheduler), time_budget, quiet=quiet)
     status = exit_status(found, fail_on=fail_on, exit_zero=exit_zero, nagios=nagios)
     view = _View(shown.apply(found), status, color, quiet=quiet, verbose=verbose)
     rendered = [(view.render(name, file), file) for name, file in targets]

@@ -12,10 +12,11 @@ from zoneinfo import ZoneInfo
 
 import typer
 
+from neuron_doctor.collectors.urls import NoStore
 from neuron_doctor.collectors.walk import MissingPath
 from neuron_doctor.engine.errors import RulebookError
 from neuron_doctor.exits import Exit
-from neuron_doctor.request import Packs, Request
+from neuron_doctor.request import Packs, Request, UsageError
 
 Paths = Annotated[
     list[str], typer.Argument(metavar="PATH...", help="Directories, files, archives, or - for standard input.")
@@ -44,7 +45,7 @@ def request_from(
     except (OSError, ValueError, KeyError) as error:
         raise typer.BadParameter(f"{timezone!r} is not a time zone") from error
     known = [path for path in named.values() if path not in paths]
-    packs = Packs(tuple(rules), builtin)
+    packs = Packs(tuple(pack.resolve() for pack in rules), builtin)
     return Request((*paths, *known), {path: name for name, path in named.items()}, packs, zone, jobs or cores())
 
 
@@ -70,6 +71,9 @@ def stop_on_usage_errors(status: int = Exit.USAGE) -> Iterator[None]:
     except typer.BadParameter as error:
         if status == Exit.USAGE:
             raise
+        print(f"neuron-doctor: {error}", file=sys.stderr)
+        raise typer.Exit(status) from error
+    except (UsageError, NoStore) as error:
         print(f"neuron-doctor: {error}", file=sys.stderr)
         raise typer.Exit(status) from error
     except MissingPath as error:
