@@ -62,7 +62,7 @@ def scan_some(
     done: dict[int, list[Scanned]],
 ) -> Iterator[int]:
     """Put the results of the shards into `done`; the number of each, when it is there."""
-    own = {number: shard for number, shard in shards.items() if shard.is_pipe}
+    own: Mapping[int, Shard] = {number: shard for number, shard in shards.items() if shard.is_pipe}
     others = {number: shard for number, shard in shards.items() if number not in own}
     if request.scheduler:
         from neuron_doctor.cluster import scan_on_cluster  # noqa: PLC0415 - an optional extra
