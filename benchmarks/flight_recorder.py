@@ -20,9 +20,9 @@ from pathlib import Path
 
 from benchmarks.flight_recorder_dumps import write_dumps
 from benchmarks.flight_recorder_job import Job
-from neuron_doctor.collectors.fr_groups import RECENT
+from neuron_doctor.collectors.fr_excerpt import RECENT
 from neuron_doctor.engine.collectives import match_collectives
-from neuron_doctor.engine.facts import Fact, Place, Span
+from neuron_doctor.engine.facts import Fact, Place, Span, Value
 from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, ranks_text
 
 #: Seconds, MB at the most: of one process.
@@ -105,7 +105,7 @@ def _fact(job: Job, rank: int, stop: int, members: dict[str, str], *, idle: bool
             tuple(done[-RECENT:]), tuple(listed[len(done) :]), (), (), (),
         )  # fmt: skip
         groups.append(record)
-    data = {"entries": last, "whole": True, "issued": last, "last_ns": 1, "groups": tuple(groups)}
+    data: dict[str, Value] = {"entries": last, "whole": True, "issued": last, "last_ns": 1, "groups": tuple(groups)}
     path = f"rank_{rank}"
     return Fact("fr-rank", data, Place(rank=rank), Span(path, 0, 0), path)
 
