@@ -25,8 +25,8 @@ from pathlib import Path
 
 from neuron_doctor.collectors.discover import discover
 from neuron_doctor.engine.diagnosis import diagnose_once
+from neuron_doctor.engine.grades import Role
 from neuron_doctor.engine.rulebook import Rulebook
-from neuron_doctor.engine.verdict import Role
 from neuron_doctor.pipeline import collect_inputs, rulebook_for
 from neuron_doctor.request import Request
 from neuron_doctor.scan import Engine

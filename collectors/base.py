@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from io import BufferedReader
 
 import msgspec
+from msgspec import Struct, field
 
 from neuron_doctor.collectors.blocks import WHOLE, Extent
 from neuron_doctor.collectors.coverage import Coverage
@@ -23,8 +23,7 @@ class UnreadableInput(Exception):
     """The input is of this kind and nothing at all could be read from it; the message says why, in plain words."""
 
 
-@dataclass(slots=True)
-class Input:
+class Input(Struct):
     """One input on its way through a collector.
 
     `path` is what reports show; `name` the last part of it; `stream` is positioned at the start, has `peek`, and can be
@@ -55,8 +54,7 @@ class Input:
         self.problems[what] = Problem(what, line, 1) if seen is None else Problem(what, seen.line, seen.count + 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Collector:
+class Collector(Struct, frozen=True):
     """A kind of source: `sniff(head, name)` tells from the first `HEAD` bytes whether an input is of this kind (the
     name is a hint at most); `collect` yields its facts and may raise UnreadableInput. A `divisible` one gives the same facts
     when the extents of a file are collected apart."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from io import BufferedReader
+
+from msgspec import Struct
 
 BLOCK = 256 * 1024
 #: So much of what precedes and follows a line can be looked at, for continuation lines and tables: the same wherever
@@ -14,8 +15,7 @@ CONTEXT = 8 * 1024
 MAX_LINE = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(Struct, frozen=True):
     """The part of a stream whose lines are wanted: those that begin at `begin` or later, and before `end` (None: all)."""
 
     begin: int = 0
@@ -25,8 +25,7 @@ class Extent:
 WHOLE = Extent()
 
 
-@dataclass(slots=True)
-class Block:
+class Block(Struct):
     """`data[start:end]` are the lines of this block; the rest is context. `base` is the offset of `data[0]` in the
     stream, `line` the number of the line that begins at `start`, counted from 1 at the beginning of the extent."""
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from neuron_doctor.collectors.base import UNREADABLE_JSON, Input, UnreadableInput
+from neuron_doctor.engine.regexes import regex
 
 BLOCK = 64 * 1024
 #: The array of events begins within so many bytes.
@@ -53,14 +54,13 @@ class Event(msgspec.Struct, gc=False):
 _EVENTS = msgspec.json.Decoder(list[Event], strict=False).decode
 _EVENT = msgspec.json.Decoder(Event, strict=False).decode
 
-_ARRAY = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\[|"traceEvents"\s*:\s*\[')
-_BETWEEN = re.compile(rb"\}\s*,\s*(?=\{)")
+_ARRAY = regex(rb'\A(?:\xef\xbb\xbf)?\s*\[|"traceEvents"\s*:\s*\[')
+_BETWEEN = regex(rb"\}\s*,\s*(?=\{)")
 #: How msgspec says that the array ended before the data did; the position is the one after the first byte too many.
-_ENDED = re.compile(r"trailing characters \(byte (\d+)\)")
+_ENDED = regex(r"trailing characters \(byte (\d+)\)")
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(Struct, frozen=True, dict=True):
     """Some events in a row: `raw` are their bytes from `offset`, `line` and `column` the place of the first byte."""
 
     events: Sequence[Event]
@@ -94,8 +94,7 @@ class Block:
         return self.line + above, at - self._newlines[above - 1]
 
 
-@dataclass(slots=True)
-class _Cutter:
+class _Cutter(Struct):
     """What was read and not yet decoded, and where it stands."""
 
     inp: Input

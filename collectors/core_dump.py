@@ -13,13 +13,14 @@ from collections.abc import Iterator, Mapping
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.snapshot import fact, head_lines, output, read_lines
 from neuron_doctor.engine.facts import NOWHERE, Fact, Place, Span, Value
+from neuron_doctor.engine.regexes import regex
 
 _INSTANCE = r"(?:(?P<instance>i-[0-9a-f]{8,17})-|(?P<other>[\w.-]{1,64})-)?"
-_STATE_FILE = re.compile(
+_STATE_FILE = regex(
     rf"{_INSTANCE}nd(?P<device>\d{{1,4}})-(?:nc(?P<core>\d{{1,4}})|cc-core-(?P<cc>\d{{1,4}}))"
     r"-pid-(?P<pid>\d{1,10})-tid-(?P<tid>\d{1,10})-lid-(?P<lid>\d{1,18})$"
 )
-_DIRECTORY = re.compile(
+_DIRECTORY = regex(
     r"(?:^|[/!])(?:dt-)?(?P<when>\d{8}-\d{6}|\d{4}-\d\d-\d\d-\d\d-\d\d)-(?:cid-)?(?P<cluster>[0-9a-f]{16})(?=[/!]|$)"
 )
 
@@ -75,9 +76,7 @@ def _collect_state(inp: Input) -> Iterator[Fact]:
 
 # --- the arguments of neuron-dump
 
-_FLAG = re.compile(
-    r"(?<![\w-])--(?P<name>[a-z0-9][a-z0-9-]{1,40})(?:=|[ \t]+(?!--))(?P<value>\"[^\"\n]*\"|'[^'\n]*'|\S+)"
-)
+_FLAG = regex(r"(?<![\w-])--(?P<name>[a-z0-9][a-z0-9-]{1,40})(?:=|[ \t]+(?!--))(?P<value>\"[^\"\n]*\"|'[^'\n]*'|\S+)")
 _NAMES: Mapping[str, str] = {
     "neff-name": "neff",
     "neff-uuid": "neff_uuid",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.facts import Clock, Instant
 
 
-@dataclass(slots=True)
-class Coverage:
+class Coverage(Struct):
     """How many stamps of each clock were seen, with the first and the last of them."""
 
     seen: dict[Clock, tuple[int, Instant, Instant]] = field(default_factory=dict)

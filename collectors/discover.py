@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from io import BufferedReader, BytesIO, FileIO
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.hints import place_of_path
@@ -26,8 +27,7 @@ MAX_MEMBERS = 200_000
 MAX_GROWTH, ALWAYS_ALLOWED = 2_000, 1 << 30
 
 
-@dataclass(slots=True)
-class Budget:
+class Budget(Struct):
     """What may still come out of one file on disk: bytes and members, over all its layers."""
 
     bytes: int

@@ -6,12 +6,15 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import accumulate
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.masking import without_secrets
 from neuron_doctor.collectors.snapshot import Line
 from neuron_doctor.engine.facts import Span, span_of
+from neuron_doctor.engine.regexes import regex
 
 _DECODER = json.JSONDecoder()
 
@@ -19,10 +22,10 @@ _DECODER = json.JSONDecoder()
 _STEP = 4096
 _SEARCHED = 200_000
 
-_BLANK = re.compile(r"[\s,]*")
+_BLANK = regex(r"[\s,]*")
 
 #: A line of a JSON text, as a log has none: `[12.5] text` is not one.
-JSON_LINE = re.compile(
+JSON_LINE = regex(
     r"\s*(?:[\[{]\s*(?:$|[\"{\[\]}]|-?\d+\s*[,\]])|[\]}]|\"|-?\d[\d.eE+-]*\s*,?\s*$|(?:true|false|null)\b)"
 )
 
@@ -31,8 +34,7 @@ class DamagedDocument(Exception):
     """The text stops being readable; what was yielded before it holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(Struct, frozen=True):
     """A value of a document with the characters `start` to `end` that it was read from."""
 
     value: object
@@ -40,8 +42,7 @@ class Element:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A decoded text that can say where its characters stand in the file: `starts` are the first characters of its
     lines, `marks` the byte offset of every _STEP-th character, `first_line` the number of its first line."""
 

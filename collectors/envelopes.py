@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import cast
+
+from msgspec import Struct
 
 from neuron_doctor.collectors.timestamps import read_iso, read_microseconds
 from neuron_doctor.engine.facts import Instant
+from neuron_doctor.engine.regexes import regex
 
 _BYTES = range(256)
-_PID = re.compile(r"\d{1,10}", re.ASCII)
-_PRIORITY = re.compile(r"[0-7]")
+_PID = regex(r"\d{1,10}", re.ASCII)
+_PRIORITY = regex(r"[0-7]")
 #: The names of the fields of structured logging, best first.
 _MESSAGES = ("message", "msg", "event")
 _LEVELS = ("level", "levelname", "severity", "lvl", "log.level")
@@ -37,8 +39,7 @@ _HOSTS = ("hostname", "host", "host.name")
 _PARTIAL_UNLESS = "\n"  # Docker cuts at 16 KiB; the last piece alone ends with a newline
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(Struct, frozen=True):
     """What was around a message: `known` holds host, pid, container and level (0 to 7) as text,
     where stated."""
 

@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import HEAD, Collector, Input
 from neuron_doctor.collectors.masking import masked
 from neuron_doctor.collectors.snapshot import Line, fact, has_form, head_lines, lines_of, output, read_bytes
 from neuron_doctor.engine.facts import Fact, Place
+from neuron_doctor.engine.regexes import regex
 
-_SETTING = re.compile(
-    r"(?:export |declare -[a-z]{0,6}x[a-z]{0,6} )?(?P<name>[A-Za-z_]\w{0,200})=(?P<value>.*)$", re.DOTALL
-)
+_SETTING = regex(r"(?:export |declare -[a-z]{0,6}x[a-z]{0,6} )?(?P<name>[A-Za-z_]\w{0,200})=(?P<value>.*)$", re.DOTALL)
 
 #: Several of these stand in every real environment, and not in other files of NAME=value lines.
-_TYPICAL = re.compile(
+_TYPICAL = regex(
     r"(?:export |declare -\w{1,8} )?"
     r"(?:PATH|HOME|PWD|SHLVL|HOSTNAME|LD_LIBRARY_PATH|(?:NEURON|FI|SLURM|NCCL|CCOM|XLA|TORCH)_\w+)="
 )
-_PID = re.compile(r"(?:^|[/!])(\d{1,7})/environ$")
-_NUMBER = re.compile(r"\d{1,7}")
+_PID = regex(r"(?:^|[/!])(\d{1,7})/environ$")
+_NUMBER = regex(r"\d{1,7}")
 
 
 def _sniff(head: bytes, _name: str) -> bool:

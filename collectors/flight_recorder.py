@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 
 import msgspec
+from msgspec.structs import replace
 
 from neuron_doctor.collectors import safe_pickle
 from neuron_doctor.collectors.base import UNREADABLE_JSON, Collector, Input, UnreadableInput
@@ -30,6 +30,7 @@ from neuron_doctor.collectors.fr_groups import (
 )
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Span
 from neuron_doctor.engine.recorder import GroupRecord, ranks_of, ranks_text
+from neuron_doctor.engine.regexes import regex
 
 #: A ring of two million entries dumps 330 MB; what is larger is none.
 MAX_BYTES = 512 << 20
@@ -39,10 +40,10 @@ _MAX_GROUPS = 4096
 #: small file can name many.
 _MAX_MEMBERS = 1 << 25
 
-_PICKLE = re.compile(rb"\x80[\x02-\x05]")
-_JSON = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*[\[{][ \t\r\n]*[\]}\"{]")
+_PICKLE = regex(rb"\x80[\x02-\x05]")
+_JSON = regex(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*[\[{][ \t\r\n]*[\]}\"{]")
 _MARKS = (b"pg_config", b"pg_status", b"profiling_name", b"collective_seq_id", b"comm_lib_version", b"nccl_comm_state")
-_RANKS = re.compile(r"\[(?:\d{1,9}(?:, ?\d{1,9})*+)?\]", re.ASCII)
+_RANKS = regex(r"\[(?:\d{1,9}(?:, ?\d{1,9})*+)?\]", re.ASCII)
 
 
 def _sniff(head: bytes, _name: str) -> bool:

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from neuron_doctor.engine.recorder import RECEIVE, SEND, Operation
+from neuron_doctor.engine.regexes import regex
 
 #: An entry of a dump: its keys and values are of any type until looked at.
 Entry = dict[str, Any]
@@ -25,7 +26,7 @@ _MAX_DIMENSIONS = 16
 _MAX_MS = 10**12
 
 #: `send 0->3`, `recv 0<-3`, `recv 3<-?`: this rank first, then its peer.
-_TRANSFER = re.compile(r"(?P<kind>send|recv) (?P<here>\d{1,9}|\?)(?:->|<-)(?P<there>\d{1,9}|\?)", re.ASCII)
+_TRANSFER = regex(r"(?P<kind>send|recv) (?P<here>\d{1,9}|\?)(?:->|<-)(?P<there>\d{1,9}|\?)", re.ASCII)
 _COALESCED = "coalesced"
 #: Frames of the library itself, above which the program's own stand.
 _LIBRARY = ("torch/distributed/", "torch/_C/", "torch/utils/_contextlib")

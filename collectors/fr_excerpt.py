@@ -13,9 +13,12 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain, compress, count, repeat
 from operator import add, contains, not_
+
+from msgspec import Struct
+
+from neuron_doctor.engine.regexes import regex
 
 #: This many of the last completed collectives of each group are left in, and as many transfers.
 RECENT = 32
@@ -47,11 +50,10 @@ _FIELDS = 4
 
 _COALESCED = b"coalesced"
 #: The beginning of a string, which an entry that is cut out must not define.
-_DEFINITION = re.compile(rb"X..\x00\x00", re.DOTALL)
+_DEFINITION = regex(rb"X..\x00\x00", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     """Entries of one group and name that were cut out: how many, the lowest of their numbers in the group, and the
     `record_id` of one that is left in."""
 
@@ -60,16 +62,14 @@ class Left:
     first: int
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """A shorter pickle, and what was cut out of it."""
 
     data: bytes
     left: tuple[Left, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
+class _Parts(Struct, frozen=True):
     """The pickle in pieces: what stands before the second entry, then for each entry its beginning, the group and the name
     that it refers to, and its rest; the last rest goes on to the end of the pickle."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.fr_entries import (
@@ -64,8 +65,7 @@ class _Move(NamedTuple):
     target: int
 
 
-@dataclass(slots=True)
-class Rows:
+class Rows(Struct):
     """The entries of a group with their positions in the dump, which is in the order of recording.
 
     `left_out`: how many collectives were not read, all before the last `RECENT` completed ones, and `first_left` the
@@ -79,8 +79,7 @@ class Rows:
     moved: Counter[tuple[str, int, int]] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
+class Entries(Struct, frozen=True):
     """The entries of a dump that were read, with their positions, and how many it has. `left`: those not read, each
     with one of its group and name that was."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 
 from neuron_doctor.engine.recorder import ranks_text
+from neuron_doctor.engine.regexes import regex
 
-_INNER = re.compile(r"\[([\d, ]+)\]", re.ASCII)
-_NUMBER = re.compile(r"\d{1,7}", re.ASCII)
+_INNER = regex(r"\[([\d, ]+)\]", re.ASCII)
+_NUMBER = regex(r"\d{1,7}", re.ASCII)
 
 
 def groups_text(printed: str) -> str:

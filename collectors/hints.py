@@ -23,29 +23,31 @@ are found afterwards, in `layout`.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
+from msgspec.structs import replace
+
 from neuron_doctor.engine.facts import NOWHERE, Place
+from neuron_doctor.engine.regexes import regex
 
 _LONGEST_PART = 255
 _HOST_PARENTS = frozenset({"hosts", "nodes"})
 
-_EXTENSION = re.compile(
+_EXTENSION = regex(
     r"\.(?:log|txt|out|err|json|jsonl|ndjson|pkl|pickle|csv|ya?ml|dmesg|tar|tgz|zip|gz|zst|xz|bz2)"
     r"(?:\.(?:\d{1,3}|log|txt|json|tar|gz|zst|xz|bz2)){0,3}$",
     re.IGNORECASE,
 )
-_DATE = re.compile(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?$")
+_DATE = regex(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?$")
 
 _EVIDENCE = (
     r"(?:dmesg(?:-[a-zA-Z](?![a-zA-Z\d]))?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
     r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|job"
     r"|run|console|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data)"
 )
-_EVIDENCE_BEFORE = re.compile(rf"(?:{_EVIDENCE}[-_.])+", re.IGNORECASE)
-_EVIDENCE_AFTER = re.compile(rf"[-_.]{_EVIDENCE}$", re.IGNORECASE)
+_EVIDENCE_BEFORE = regex(rf"(?:{_EVIDENCE}[-_.])+", re.IGNORECASE)
+_EVIDENCE_AFTER = regex(rf"[-_.]{_EVIDENCE}$", re.IGNORECASE)
 
 _NOUN = r"(?:node|host|compute|server|machine|vm|instance|algo|head|master|cn)"
 _NUMBER = r"(?:\d{1,5}|[-_](?:\d{1,5}|[a-z]))"
@@ -59,38 +61,38 @@ _ADDRESS = (
 )
 _HOST = rf"{_ADDRESS}|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?"
 #: What names one machine and nothing else, whatever follows: `ip-10-0-3-7_nrt_746999_rank8.log`.
-_ADDRESS_FIRST = re.compile(rf"(?P<host>{_ADDRESS})_", re.IGNORECASE)
-_HOST_FILE = re.compile(_HOST, re.IGNORECASE)
-_HOST_DIRECTORY = re.compile(
+_ADDRESS_FIRST = regex(rf"(?P<host>{_ADDRESS})_", re.IGNORECASE)
+_HOST_FILE = regex(_HOST, re.IGNORECASE)
+_HOST_DIRECTORY = regex(
     rf"{_HOST}|worker{_NUMBER}|[a-z][a-z\d-]{{0,62}}{_LABELS}\.(?:internal|local|localdomain|lan|pcluster)",
     re.IGNORECASE,
 )
 
-_INSTANCE = re.compile(r"(?<![0-9a-zA-Z])i-(?:0[0-9a-f]{3,16}|[0-9a-f]{8})(?![0-9a-zA-Z])")
-_RANK = re.compile(
+_INSTANCE = regex(r"(?<![0-9a-zA-Z])i-(?:0[0-9a-f]{3,16}|[0-9a-f]{8})(?![0-9a-zA-Z])")
+_RANK = regex(
     r"(?<![a-z])(?:(?P<of>[a-z]{1,20})[-_.]|(?P<glued>local|global))?rank[-_.]?(?P<rank>\d{1,6})(?![\da-z])"
     r"(?!-\d{1,5}(?!\d))",  # a range of ranks
     re.IGNORECASE,
 )
 #: A directory is a rank's if nothing else is said: that of an incident (`hang-of-rank-4-and-9`) tells a story.
-_RANK_DIRECTORY = re.compile(r"(?:[a-z\d]{1,20}[-_.])?(?:(?:local|global)[-_.]?)?rank[-_.]?\d{1,6}", re.IGNORECASE)
+_RANK_DIRECTORY = regex(r"(?:[a-z\d]{1,20}[-_.])?(?:(?:local|global)[-_.]?)?rank[-_.]?\d{1,6}", re.IGNORECASE)
 _OTHER_RANKS = frozenset(
     {"node", "group", "host", "role", "data", "tensor", "pipeline", "model", "expert", "context", "sequence"}
     | {"dp", "tp", "pp", "ep", "cp", "sp", "mp", "vp"}
 )
-_RANK_ITSELF = re.compile(r"(?<![a-z])(?:local|global)?[-_.]?rank[-_.]?\d{1,6}(?![\da-z])", re.IGNORECASE)
-_DUMP = re.compile(
+_RANK_ITSELF = regex(r"(?<![a-z])(?:local|global)?[-_.]?rank[-_.]?\d{1,6}(?![\da-z])", re.IGNORECASE)
+_DUMP = regex(
     r"(?:(?:nccl|fr|flight_recorder|comm_lib|torch)?_)?dump_(?P<rank>\d{1,6})(?:\.(?:json|pkl))?"
     r"|trace_(?P<trace>\d{1,6})"
 )
-_DUMP_OF_HOST = re.compile(r".{0,100}rank_(?P<host>[A-Za-z][\w.-]{0,200})_(?P<rank>\d{1,6})", re.ASCII)
-_ATTEMPT = re.compile(r"(?:attempt|restart|retry)[-_]?(?P<attempt>\d{1,6})", re.IGNORECASE)
-_TASK = re.compile(r"\d{1,4}", re.ASCII)
-_PID = re.compile(r"(?<![a-z])pid[-_.]?(?P<pid>\d{1,10})(?!\d)", re.IGNORECASE)
-_SLURM = re.compile(r"slurm-(?P<job>\d{1,12})(?:[_.-].{0,100})?\.(?:out|err|log)(?:\..{1,20})?")
+_DUMP_OF_HOST = regex(r".{0,100}rank_(?P<host>[A-Za-z][\w.-]{0,200})_(?P<rank>\d{1,6})", re.ASCII)
+_ATTEMPT = regex(r"(?:attempt|restart|retry)[-_]?(?P<attempt>\d{1,6})", re.IGNORECASE)
+_TASK = regex(r"\d{1,4}", re.ASCII)
+_PID = regex(r"(?<![a-z])pid[-_.]?(?P<pid>\d{1,10})(?!\d)", re.IGNORECASE)
+_SLURM = regex(r"slurm-(?P<job>\d{1,12})(?:[_.-].{0,100})?\.(?:out|err|log)(?:\..{1,20})?")
 
-_KUBELET_POD = re.compile(r"[a-z\d-]{1,63}_(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32,36}")
-_KUBELET_LINK = re.compile(r"(?P<pod>[a-z\d.-]{1,253})_[a-z\d-]{1,63}_(?P<container>[a-z\d-]{1,63})-[\da-f]{64}\.log")
+_KUBELET_POD = regex(r"[a-z\d-]{1,63}_(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32,36}")
+_KUBELET_LINK = regex(r"(?P<pod>[a-z\d.-]{1,253})_[a-z\d-]{1,63}_(?P<container>[a-z\d-]{1,63})-[\da-f]{64}\.log")
 
 
 def bare(name: str) -> str:

@@ -7,15 +7,15 @@ Tensors are not read.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.engine.facts import Fact, Span, span_of
+from neuron_doctor.engine.regexes import regex
 
-_TENSOR = re.compile(r"input\d{1,6}\.bin")
+_TENSOR = regex(r"input\d{1,6}\.bin")
 _MODEL = "model_name.txt"
-_DIRECTORY = re.compile(r"(?P<all>(?:.*[/!])?(?P<name>input_dump_\w{1,64}_h_nn_(?P<handle>\d{1,18})))[/!][^/!]*$")
+_DIRECTORY = regex(r"(?P<all>(?:.*[/!])?(?P<name>input_dump_\w{1,64}_h_nn_(?P<handle>\d{1,18})))[/!][^/!]*$")
 _LIMIT = 4096
 
 

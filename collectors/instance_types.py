@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from neuron_doctor.engine.facts import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Complement:
+class Complement(Struct, frozen=True):
     """What an instance of one type must show; 0 where no document says so."""
 
     neuron: int = 0

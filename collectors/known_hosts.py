@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from neuron_doctor.engine.facts import Collection, Fact
 from neuron_doctor.engine.proven import unique
+from neuron_doctor.engine.regexes import regex
 
-_NODE_LIST = re.compile(r"(?P<before>[\w.-]{1,200}?)(?:\[(?P<ranges>[\d,-]{1,2000})\])?(?:,|$)", re.ASCII)
-_RANGE = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?(?:,|$)", re.ASCII)
+_NODE_LIST = regex(r"(?P<before>[\w.-]{1,200}?)(?:\[(?P<ranges>[\d,-]{1,2000})\])?(?:,|$)", re.ASCII)
+_RANGE = regex(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?(?:,|$)", re.ASCII)
 _MOST_NODES = 4096
 #: What every machine calls itself says nothing.
 _ANYBODY = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.instance_types import complement_of
 from neuron_doctor.engine.facts import Fact, Instant, Place, Span, Value
+from neuron_doctor.engine.regexes import regex
 
 #: What a node offers, by the names of the Neuron and EFA device plugins (`neurondevice` until 2023).
 RESOURCES: Mapping[str, str] = {
@@ -20,10 +21,10 @@ RESOURCES: Mapping[str, str] = {
 }
 
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-_PROVIDER = re.compile(r"aws:///[\w-]*/(i-[0-9a-f]+)")
+_PROVIDER = regex(r"aws:///[\w-]*/(i-[0-9a-f]+)")
 
 #: Labels and taints that speak of health, and the values that are well (SageMaker HyperPod health monitoring agent).
-_HEALTH_KEYS = re.compile(
+_HEALTH_KEYS = regex(
     r"sagemaker\.amazonaws\.com/(?:node-health-status|deep-health-check-status|fault-types|fault-reasons|fault-details)|node\.kubernetes\.io/(?:not-ready|unreachable|unschedulable|\w+-pressure|out-of-service)"
 )
 _WELL = frozenset({"Schedulable", "Passed", "InProgress"})
@@ -43,8 +44,7 @@ _RESOLVES: Mapping[str, frozenset[str]] = {
 _SHELL, _SIGNALS = 128, 31
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How a container ended: its exit code, the reason that Kubernetes gives, and when."""
 
     exit_code: int
@@ -53,8 +53,7 @@ class Ending:
     finished: Instant | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(Struct, frozen=True):
     """A container of a pod, or the pod itself where the output shows no containers (`name` is empty)."""
 
     pod: str
@@ -68,8 +67,7 @@ class Container:
     ending: Ending | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """An event: `age` is how long ago it was last seen, in seconds, None where the output does not say."""
 
     type: str

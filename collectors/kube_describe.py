@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.kube import (
@@ -28,31 +30,29 @@ from neuron_doctor.collectors.kube import (
 from neuron_doctor.collectors.kube_tables import age_of, repeats_of
 from neuron_doctor.collectors.snapshot import Line, fact
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.wallclock import ns_of
 
-_MEMBER = re.compile(r"(?P<indent> *)(?P<key>[A-Za-z][\w ./()-]{0,100}?):(?:\s+(?P<value>.*))?$")
-_MARK = re.compile(
-    r"(?P<key>[\w./-]{1,200})(?:=|: )(?P<value>.*?)(?::(?P<effect>NoSchedule|NoExecute|PreferNoSchedule))?$"
-)
-_GAP = re.compile(r"\s{2,}")
-_EVENT = re.compile(r"\s*(?:Normal|Warning)\s{2,}\w")
-_DATE = re.compile(r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} [\d:]{8} [+-]\d{4}")
-_CONDITION = re.compile(
+_MEMBER = regex(r"(?P<indent> *)(?P<key>[A-Za-z][\w ./()-]{0,100}?):(?:\s+(?P<value>.*))?$")
+_MARK = regex(r"(?P<key>[\w./-]{1,200})(?:=|: )(?P<value>.*?)(?::(?P<effect>NoSchedule|NoExecute|PreferNoSchedule))?$")
+_GAP = regex(r"\s{2,}")
+_EVENT = regex(r"\s*(?:Normal|Warning)\s{2,}\w")
+_DATE = regex(r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} [\d:]{8} [+-]\d{4}")
+_CONDITION = regex(
     r"\s+(?P<type>[\w./-]{1,80})\s+(?P<status>True|False|Unknown)\s+"
     rf"(?P<dates>(?:{_DATE.pattern}\s+){{0,2}})(?P<rest>.*)$"
 )
-_ASSIGNED = re.compile(r"Successfully assigned (?:[\w.-]{1,253}/)?(?P<pod>[\w.-]{1,253}) to (?P<node>[\w.-]{1,253})")
+_ASSIGNED = regex(r"Successfully assigned (?:[\w.-]{1,253}/)?(?P<pod>[\w.-]{1,253}) to (?P<node>[\w.-]{1,253})")
 
 #: A line of a description: nested, or a member at the left margin.
-MEMBER = re.compile(r"\s|[A-Z][A-Za-z0-9 .()-]{0,60}:(?:\s|$)")
-EVENT_ROW = re.compile(rf"Events:\s*$|\s*(?:Type\s+Reason\s+Age\s+From\s+Message|----\s)|{_EVENT.pattern}")
+MEMBER = regex(r"\s|[A-Z][A-Za-z0-9 .()-]{0,60}:(?:\s|$)")
+EVENT_ROW = regex(rf"Events:\s*$|\s*(?:Type\s+Reason\s+Age\s+From\s+Message|----\s)|{_EVENT.pattern}")
 
 #: How far names of containers and their members are indented.
 _CONTAINER, _FIELD = 2, 4
 
 
-@dataclass(slots=True)
-class _Object:
+class _Object(Struct):
     """One described object: the lines of each section at the left margin, and the value beside its title."""
 
     sections: dict[str, list[Line]] = field(default_factory=dict)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.documents import Document, Element

@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.kube import Container, Event, container_facts, event_facts, node_fact
 from neuron_doctor.collectors.snapshot import Line, fact
 from neuron_doctor.engine.facts import Fact, Span
+from neuron_doctor.engine.regexes import regex
 
-_GAP = re.compile(r" {2,}|\t+")
-_TITLE = re.compile(r"(?:NAMESPACE {2,})?(?:NAME {2,}[A-Z]|LAST SEEN {2,}[A-Z])[\w ()-]*$")
-_WORD = re.compile(r"\S+(?: \S+)*")
-_AGE = re.compile(r"(\d{1,6})([ydhms])")
+_GAP = regex(r" {2,}|\t+")
+_TITLE = regex(r"(?:NAMESPACE {2,})?(?:NAME {2,}[A-Z]|LAST SEEN {2,}[A-Z])[\w ()-]*$")
+_WORD = regex(r"\S+(?: \S+)*")
+_AGE = regex(r"(\d{1,6})([ydhms])")
 _SECONDS = {"y": 31_536_000, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
 _CALM = frozenset(
     {"Running", "Completed", "Succeeded", "Pending", "ContainerCreating", "PodInitializing", "Terminating"}
 )
 
 #: A title or a row of one of the tables that are read here, or of another resource in a `kubectl get all`.
-ROW = re.compile(
+ROW = regex(
     r"(?:NAMESPACE {2,})?NAME {2,}(?:READY|STATUS|Neuron|TYPE|DESIRED|COMPLETIONS|DATA)"
     r"|(?:NAMESPACE {2,})?LAST SEEN {2,}TYPE {2,}REASON"
     r"|(?:\S+\s{2,})?\S+\s{2,}\d{1,4}/\d{1,4}\s+\S+\s{2,}\d"
@@ -35,8 +37,7 @@ ROW = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     line: Line
     cells: dict[str, str]
 

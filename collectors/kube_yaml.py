@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import yaml
 
 from neuron_doctor.collectors.documents import DamagedDocument, Element
+from neuron_doctor.engine.regexes import regex
 
 _LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 _DEPTH = 64
@@ -15,9 +16,9 @@ _DEPTH = 64
 #: At most this many characters of one object are read; a node with many pods has 50,000.
 _LIMIT = 1_000_000
 
-_START = re.compile(r"^(?:- (?=\S)|---[ \t]*$)", re.MULTILINE)
-_LIST = re.compile(r"^items:[ \t]*$", re.MULTILINE)
-_NEXT_MEMBER = re.compile(r"^[A-Za-z]", re.MULTILINE)
+_START = regex(r"^(?:- (?=\S)|---[ \t]*$)", re.MULTILINE)
+_LIST = regex(r"^items:[ \t]*$", re.MULTILINE)
+_NEXT_MEMBER = regex(r"^[A-Za-z]", re.MULTILINE)
 
 
 def yaml_objects(text: str) -> Iterator[Element | DamagedDocument]:

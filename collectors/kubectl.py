@@ -20,21 +20,21 @@ from neuron_doctor.collectors.kube import Event, event_facts
 from neuron_doctor.collectors.kube_describe import EVENT_ROW, MEMBER, parse_descriptions
 from neuron_doctor.collectors.kube_objects import event_of, kind_of, object_facts
 from neuron_doctor.collectors.kube_tables import ROW, is_title, parse_tables
-from neuron_doctor.collectors.kube_yaml import yaml_objects
 from neuron_doctor.collectors.snapshot import Line, command_of, from_lines, has_form, opening, output
 from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.regexes import regex
 
 #: The members that may stand before the items of a list.
-_LIST = re.compile(
+_LIST = regex(
     r'\ufeff?\s*\{(?:\s*"(?:kind|apiVersion|metadata)"\s*:\s*(?:"[^"\n]{0,200}"|\{[^{}]{0,2000}\})\s*,){0,3}\s*"items"\s*:\s*\['
 )
-_JSON_HEAD = re.compile(rb'\s*\{\s*"(?:apiVersion|kind|items|metadata)"\s*:')
-_YAML_FIRST = re.compile(r"(?:apiVersion: \S+|kind: [A-Z]\w+|items:|---)\s*$")
-_YAML_KIND = re.compile(rb"^(?:- )?[ ]{0,2}kind: (?:Pod|Node|Event|List|PodList|NodeList|EventList)\s*$", re.MULTILINE)
-_YAML_LINE = re.compile(r"\s|- |---|[a-z]\w{0,40}:(?:\s|$)")
-_DESCRIBED = re.compile(r"Name:\s+\S")
-_DESCRIPTION = re.compile(rb"^(?:Namespace|Roles):\s", re.MULTILINE)
-_EVENTS_FIRST = re.compile(r"Events:\s*$|\s*Type\s+Reason\s+Age\s+From\s+Message\s*$")
+_JSON_HEAD = regex(rb'\s*\{\s*"(?:apiVersion|kind|items|metadata)"\s*:')
+_YAML_FIRST = regex(r"(?:apiVersion: \S+|kind: [A-Z]\w+|items:|---)\s*$")
+_YAML_KIND = regex(rb"^(?:- )?[ ]{0,2}kind: (?:Pod|Node|Event|List|PodList|NodeList|EventList)\s*$", re.MULTILINE)
+_YAML_LINE = regex(r"\s|- |---|[a-z]\w{0,40}:(?:\s|$)")
+_DESCRIBED = regex(r"Name:\s+\S")
+_DESCRIPTION = regex(rb"^(?:Namespace|Roles):\s", re.MULTILINE)
+_EVENTS_FIRST = regex(r"Events:\s*$|\s*Type\s+Reason\s+Age\s+From\s+Message\s*$")
 
 
 def _sniff(head: bytes, _name: str) -> bool:
@@ -61,6 +61,8 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     if first.startswith("{"):
         yield from _from_objects(inp, document_of(inp.path, _unprompted(lines)), _json_objects)
     elif _YAML_FIRST.match(first):
+        from neuron_doctor.collectors.kube_yaml import yaml_objects  # noqa: PLC0415 - loads a parser that few inputs need
+
         yield from _from_objects(inp, document_of(inp.path, _unprompted(lines)), yaml_objects)
     elif is_title(first):
         yield from parse_tables(inp, rows)

@@ -29,21 +29,23 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from hashlib import blake2b
+
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.hints import bare, place_of_path
 from neuron_doctor.collectors.known_hosts import known_hosts
 from neuron_doctor.collectors.sibling_hosts import Member, Proof, Telling, proof, telling
 from neuron_doctor.engine.facts import Collection, Fact, Place, Source
 from neuron_doctor.engine.proven import unique
+from neuron_doctor.engine.regexes import regex
 
 _DEEPEST = 32
 _LONGEST_NAME = 255
-_NUMBER = re.compile(r"\d+", re.ASCII)
-_SINGLE = re.compile(r"(?<=[-_])[a-z](?![a-z\d])", re.ASCII | re.IGNORECASE)
-_WORD = re.compile(r"[a-z]+", re.ASCII | re.IGNORECASE)
+_NUMBER = regex(r"\d+", re.ASCII)
+_SINGLE = regex(r"(?<=[-_])[a-z](?![a-z\d])", re.ASCII | re.IGNORECASE)
+_WORD = regex(r"[a-z]+", re.ASCII | re.IGNORECASE)
 _NO_HOST_WORDS = """
 attempt restart retry try rank ranks local global epoch step steps iter iteration run runs trial job jobs task tasks
 exp exps experiment sweep config cfg seed study baseline variant model ablation bench benchmark eval test tests case

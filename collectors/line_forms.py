@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 from types import MappingProxyType
 
+from msgspec import Struct
+
 from neuron_doctor.collectors import timestamps
 from neuron_doctor.collectors.timestamps import CTIME, ISO, ISO_ZONED, RUNTIME, SYSLOG, StampReader
+from neuron_doctor.engine.regexes import regex
 
 #: Words for levels, as they are printed (0 to 7: priorities of syslog(3)), and what a record calls them.
 LEVELS: Mapping[str, str] = MappingProxyType(
@@ -76,15 +78,15 @@ _RAY_ADDRESS = r"(?:, ip=(?P<host>[0-9a-fA-F.:]{2,45}))?"
 _FUNCTION = r"(?P<function>[A-Za-z_]\w{0,120}(?:::\w{1,120}){0,16})"
 
 #: COMP:func at the start of a message: of the runtime (2.x and, in brackets, 1.x), or of the kernel module.
-COMPONENT = re.compile(
+COMPONENT = regex(
     r"\[?(?P<component>NRT|TDRV|NMGR|KMGR|HAL|hal|ENCD?|NLOG|RUST|NDL|CCOM|NRTD|neuron):" + _FUNCTION, re.ASCII
 )
 
 #: The same after a header of the runtime, which proves the component.
-ANY_COMPONENT = re.compile(r"(?P<component>[A-Za-z]{2,12}):" + _FUNCTION, re.ASCII)
+ANY_COMPONENT = regex(r"(?P<component>[A-Za-z]{2,12}):" + _FUNCTION, re.ASCII)
 
 #: Where another producer's header begins in the middle of a line (torn lines, headers after progress dots).
-BOUNDARY = re.compile(
+BOUNDARY = regex(
     r"\d(?:"  # one digit in front of all alternatives: the search skips to the next digit
     r"\d{3}-(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)-\d\d \d\d:\d\d:\d\d\."
     r"(?:\d{6}|\d{4})(?= {0,8}(?:\d{1,10}:\d{1,10} |\d{4}-[A-Z]|$))"
@@ -103,8 +105,7 @@ class When(Enum):
     AFTER_STAMP = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """One prefix or header.
 
     `own` marks the program's own header, after which no launcher's label can stand; `ends` the innermost header;
@@ -120,24 +121,26 @@ class Form:
     queued: bool = False
 
 
-def _label(regex: str, when: When = When.ANYWHERE) -> Form:
-    return Form(re.compile(regex, re.ASCII), when=when, own=False)
+def _label(expression: str, when: When = When.ANYWHERE) -> Form:
+    return Form(regex(expression, re.ASCII), when=when, own=False)
 
 
-def _transport(regex: str, stamp: StampReader) -> Form:
-    return Form(re.compile(regex, re.ASCII), stamp, own=False)
+def _transport(expression: str, stamp: StampReader) -> Form:
+    return Form(regex(expression, re.ASCII), stamp, own=False)
 
 
-def _header(regex: str, stamp: StampReader | None = None, when: When = When.ANYWHERE, *, ends: bool = False) -> Form:
-    return Form(re.compile(regex, re.ASCII), stamp, when, ends=ends)
+def _header(
+    expression: str, stamp: StampReader | None = None, when: When = When.ANYWHERE, *, ends: bool = False
+) -> Form:
+    return Form(regex(expression, re.ASCII), stamp, when, ends=ends)
 
 
-def _kernel(regex: str, stamp: StampReader | None = None) -> Form:
-    return Form(re.compile(regex, re.ASCII), stamp, own=False, kernel=True)
+def _kernel(expression: str, stamp: StampReader | None = None) -> Form:
+    return Form(regex(expression, re.ASCII), stamp, own=False, kernel=True)
 
 
-def _runtime(regex: str, *, ends: bool = True) -> Form:
-    return Form(re.compile(regex, re.ASCII), timestamps.runtime, ends=ends, queued=True)
+def _runtime(expression: str, *, ends: bool = True) -> Form:
+    return Form(regex(expression, re.ASCII), timestamps.runtime, ends=ends, queued=True)
 
 
 #: libnrt and libnccom: with a stamp or (its date stripped, or printed earlier on a torn line) without.

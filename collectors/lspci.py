@@ -6,26 +6,26 @@ neuron_device.h; EFA 1d0f:efa0 and following, EFA driver source.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.instance_types import device_count
 from neuron_doctor.collectors.snapshot import Line, fact, from_lines, has_form, head_lines, opening, output
 from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.regexes import regex
 
-_PLAIN = re.compile(r"(?P<bdf>(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]) (?P<what>\S.*)$")
-_TREE = re.compile(r"[ \t]*[-+|\\][-+| \\\[\]0-9a-f:.]*(?:$|(?<=\d) +\S.*$)")
-_PLAIN_OR_DETAIL = re.compile(rf"{_PLAIN.pattern}|\s+\S")
-_TREE_BUS = re.compile(r"\[(?P<bus>(?:[0-9a-f]{4}:)?[0-9a-f]{2})(?:-[0-9a-f]{2})?\]")
-_TREE_SLOT = re.compile(r"(?P<slot>[01][0-9a-f]\.[0-7])  +(?P<what>\S.*)$")
+_PLAIN = regex(r"(?P<bdf>(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]) (?P<what>\S.*)$")
+_TREE = regex(r"[ \t]*[-+|\\][-+| \\\[\]0-9a-f:.]*(?:$|(?<=\d) +\S.*$)")
+_PLAIN_OR_DETAIL = regex(rf"{_PLAIN.pattern}|\s+\S")
+_TREE_BUS = regex(r"\[(?P<bus>(?:[0-9a-f]{4}:)?[0-9a-f]{2})(?:-[0-9a-f]{2})?\]")
+_TREE_SLOT = regex(r"(?P<slot>[01][0-9a-f]\.[0-7])  +(?P<what>\S.*)$")
 
 _KINDS = (
-    ("neuron", re.compile(r"NeuronDevice|\b1d0f:7(?:06[4-7]|164|264|364|56[45])\b")),
-    ("efa", re.compile(r"Elastic Fabric Adapter|\(EFA\)|\b1d0f:efa[0-9a-f]\b")),
+    ("neuron", regex(r"NeuronDevice|\b1d0f:7(?:06[4-7]|164|264|364|56[45])\b")),
+    ("efa", regex(r"Elastic Fabric Adapter|\(EFA\)|\b1d0f:efa[0-9a-f]\b")),
 )
 #: All bits of the configuration space read as ones: the device does not answer any more.
-_GONE = re.compile(r"\(rev ff\)")
+_GONE = regex(r"\(rev ff\)")
 
 
 def _sniff(head: bytes, _name: str) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+from neuron_doctor.engine.regexes import regex
+
 MASK = "<masked>"
 
 #: A name that looks like a secret is masked whatever list it is on.
-_SECRET = re.compile(r"TOKEN|SECRET|KEY|PASSW|PASSPHRASE|CREDENTIAL|AUTH|SIGNATURE|COOKIE", re.IGNORECASE)
+_SECRET = regex(r"TOKEN|SECRET|KEY|PASSW|PASSPHRASE|CREDENTIAL|AUTH|SIGNATURE|COOKIE", re.IGNORECASE)
 
 #: Names that say how the job was set up and nothing about anybody.
-_HARMLESS = re.compile(
+_HARMLESS = regex(
     r"(?:(?:NEURON|NEURONCORE|NKI|FI|NCCL|OFI|CCOM|TORCH|TORCHELASTIC|PYTORCH|XLA|PJRT|OMP|MKL|KMP|GLOO|RDZV|VLLM|RDMAV|NIXL|"
     r"SLURM|PMI|PMIX|OMPI|OMPI_COMM_WORLD|MALLOC|GLIBC|JAX|BUCKET|DISABLE)_\w+"
     r"|(?:LOCAL_|GLOBAL_|GROUP_|ROLE_)?RANK|(?:LOCAL_|ROLE_|GROUP_)?WORLD_SIZE|NODE_RANK|NNODES|NPROC_PER_NODE"
@@ -20,12 +22,12 @@ _HARMLESS = re.compile(
 )
 
 #: Values that are secrets whatever their name is: URL with a password, AWS key id, Hugging Face, GitHub and JWT tokens.
-_SECRET_VALUE = re.compile(
+_SECRET_VALUE = regex(
     r"://[^/\s:@]+:[^/\s@]+@|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bhf_[A-Za-z0-9]{20,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\beyJ[\w-]{20,}"
 )
 
 #: `name=value`, `--name value` and `"name": "value"` in running text where the name looks like a secret.
-_ASSIGNED_SECRET = re.compile(
+_ASSIGNED_SECRET = regex(
     r"((?<![\w-])[\w-]{0,60}?(?:token(?!s|iz)|secret|passw|passphrase|credential|api[_-]?key|access[_-]?key|private[_-]?key)"
     r"[\w-]{0,60}[\"']?(?:\s?[=:]\s?|\s))"
     r"(\"[^\"\n]*\"|'[^'\n]*'|[^\s\"',;]+)",

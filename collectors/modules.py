@@ -6,29 +6,29 @@ troubleshooting guide), so its version is that of component `driver-installed`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.snapshot import Line, command_of, fact, from_lines, has_form, head_lines, opening, output
 from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.regexes import regex
 
-_TITLE = re.compile(r"Module\s+Size\s+Used by\b")
-_ROW = re.compile(
+_TITLE = regex(r"Module\s+Size\s+Used by\b")
+_ROW = regex(
     r"(?P<name>\w[\w-]{0,80})\s+(?P<size>\d{1,12})\s+(?P<users>-?\d{1,6})(?:\s+[\w,\-\[\]]+)?(?:\s+(?:Live|Loading|Unloading)\s.*)?\s*$"
 )
-_LSMOD = re.compile(rf"{_TITLE.pattern}|{_ROW.pattern}")
+_LSMOD = regex(rf"{_TITLE.pattern}|{_ROW.pattern}")
 _SHOWN = frozenset({"neuron", "efa", "ib_uverbs"})
 
 #: A listing with a title and at least this many modules is taken for a whole one, not for a filtered one.
 _WHOLE = 5
 
 #: `lsmod | grep neuron` that prints nothing: the module is not loaded.
-_ASKED = re.compile(r"(?:sudo\s+)?lsmod\s*\|\s*grep\b[^|]*\bneuron\b[^|]*$")
+_ASKED = regex(r"(?:sudo\s+)?lsmod\s*\|\s*grep\b[^|]*\bneuron\b[^|]*$")
 
-_MODINFO = re.compile(r"[a-z][\w-]{0,40}:(?:\s|$)|\s")
-_FILENAME = re.compile(r"filename:\s+(\S+)")
-_VERSION = re.compile(r"version:\s+(\S+)")
+_MODINFO = regex(r"[a-z][\w-]{0,40}:(?:\s|$)|\s")
+_FILENAME = regex(r"filename:\s+(\S+)")
+_VERSION = regex(r"version:\s+(\S+)")
 _COMPONENTS = {"neuron": "driver-installed", "efa": "efa-driver-installed"}
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from neuron_doctor.collectors.monitor_model import (
     Core,
@@ -67,8 +68,7 @@ class Reading(NamedTuple):
     part: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Capacity:
+class Capacity(Struct, frozen=True):
     """What the instance has: bytes of the host and of one device, devices, and cores on each; 0 where not known."""
 
     host_bytes: float = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,6 +9,7 @@ from operator import itemgetter
 
 from neuron_doctor.collectors.base import UNREADABLE_JSON
 from neuron_doctor.collectors.monitor_model import EMPTY, Report, decode
+from neuron_doctor.engine.regexes import regex
 
 #: Each group, by the part of a document that it belongs to.
 _WHOLE = (b"neuron_runtime_data", b"system_data", b"instance_info", b"neuron_hardware_info", b"neuron_k8s_info")
@@ -21,8 +21,8 @@ GROUPS = _WHOLE + _OF_PROCESS + _OF_SYSTEM
 _DEEPEST = 8
 
 #: A string (up to the end of its line where it is not closed) or a bracket.
-_TOKEN = re.compile(rb'"(?:[^"\\\n]|\\[^\n])*"?|[{}\[\]]')
-_PID = re.compile(rb'"pid"\s*:\s*(\d{1,10})\b')
+_TOKEN = regex(rb'"(?:[^"\\\n]|\\[^\n])*"?|[{}\[\]]')
+_PID = regex(rb'"pid"\s*:\s*(\d{1,10})\b')
 _CLOSES = {b"}": b"{", b"]": b"["}
 
 

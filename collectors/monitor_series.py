@@ -4,8 +4,9 @@ with the length of the stream."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from neuron_doctor.collectors.monitor_readings import Capacity, Mode, Observed, Reading
 from neuron_doctor.collectors.monitor_stream import Sample
@@ -17,8 +18,7 @@ MAX_SERIES = 32_768
 Key = tuple[str, int | None, int | None, int | None, int | None]
 
 
-@dataclass(slots=True)
-class Series:
+class Series(Struct):
     """One value over time. `increase` sums what a counter grew by; `evidence` is the sample that first showed an
     increase, else (of a level) the last value; `until` is the sample of the last increase; `held` counts the last
     samples with an equal value."""
@@ -75,8 +75,7 @@ class Series:
         return value - self.last if value >= self.last else value  # the driver was reloaded, or the counter cleared
 
 
-@dataclass(slots=True)
-class _Followed:
+class _Followed(Struct):
     """A group: its value when it last changed, the series that it feeds, and how often it came again unchanged."""
 
     value: Any = None
@@ -92,8 +91,7 @@ class _Followed:
         self.again = 0
 
 
-@dataclass(slots=True)
-class Board:
+class Board(Struct):
     """All series of one instance."""
 
     series: dict[Key, Series] = field(default_factory=dict)

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
 from io import BufferedReader
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.collectors import timestamps
 from neuron_doctor.collectors.base import UNREADABLE_JSON, Input
 from neuron_doctor.collectors.monitor_model import EMPTY, Report, decode
 from neuron_doctor.collectors.monitor_salvage import GROUPS, salvage
 from neuron_doctor.engine.facts import Instant
+from neuron_doctor.engine.regexes import regex
 
 #: A report of 128 processes is 200 kB; nothing longer than this is one.
 MAX_REPORT = 4 * 1024 * 1024
@@ -29,7 +32,7 @@ _AFTER_STAMP = (
     r'|(?:[ \t]{1,2}[^\s"{}]{1,200}){0,3})[ \t]?'
 )
 _PREFIXES: Sequence[tuple[re.Pattern[str], timestamps.StampReader]] = tuple(
-    (re.compile(stamp + _AFTER_STAMP, re.ASCII), reader)
+    (regex(stamp + _AFTER_STAMP, re.ASCII), reader)
     for stamp, reader in (
         (timestamps.ISO, timestamps.calendar),
         (timestamps.SYSLOG, timestamps.yearless),
@@ -39,17 +42,16 @@ _PREFIXES: Sequence[tuple[re.Pattern[str], timestamps.StampReader]] = tuple(
 
 _NAMES = b"|".join(GROUPS)
 #: A group pasted without the braces of its document.
-_FRAGMENT = re.compile(rb'"(?:%s)"\s*:' % _NAMES)
-_START = re.compile(rb'\{\s*"(?:neuron_runtime_data|system_data|instance_info|neuron_hardware_info)"\s*[:,]')
+_FRAGMENT = regex(rb'"(?:%s)"\s*:' % _NAMES)
+_START = regex(rb'\{\s*"(?:neuron_runtime_data|system_data|instance_info|neuron_hardware_info)"\s*[:,]')
 
 #: How msgspec words a refusal: the position (for _MORE it is the one after the first byte too many), and two reasons.
-_BYTE = re.compile(r" \(byte (\d+)\)$")
+_BYTE = regex(r" \(byte (\d+)\)$")
 _CUT_OFF = "Input data was truncated"
 _MORE = "trailing characters"
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """One document. `raw` are its bytes, from `offset` of the input; `line` and `column` are where it begins; `instant`
     and `host` come from the prefix of its line; `whole` is false where only some of its groups were readable."""
 
@@ -63,8 +65,7 @@ class Sample:
     whole: bool = True
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct):
     """A document being put together. `text` is without the prefixes of its further lines, `raw` is with them (None as
     long as there are none)."""
 

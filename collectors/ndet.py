@@ -6,28 +6,28 @@ prints what it found and writes a Chrome trace. Source: NDET guide; the names of
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from neuron_doctor.collectors import ndet_console, ndet_trace
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.timestamps import read_iso
 from neuron_doctor.engine.facts import Fact, Place, Span, Value
+from neuron_doctor.engine.regexes import regex
 
-_RAW_NAME = re.compile(
+_RAW_NAME = regex(
     r"ndet_(?P<date>\d{4}-\d\d-\d\d)_(?P<hour>\d\d)-(?P<minute>\d\d)-(?P<second>\d\d)_(?P<pid>\d{1,10})"
     r"_(?P<instance>i-[0-9a-f]{8,17})\.txt(?:\.(?:gz|xz|bz2|zst))?"
 )
 
 #: Only NDET names events, or the processes of a trace, like this.
-_NDET = re.compile(
+_NDET = regex(
     rb'"name"\s*:\s*"(?:nc_exec|cc_op_exec|numerical_error|sync_exec - [^"]*|cc_barrier_recv \(\d+->\d+\))"|\(GIDs: \[[\d, ]*\]\)'
 )
 #: NDET or Neuron Explorer, which later used the same names.
-_SHARED = re.compile(rb'"name"\s*:\s*"(?:nrt_execute|cc_exec_barrier)"')
-_SHARED_ARGS = re.compile(rb'"gid"\s*:')
-_EXPLORER = re.compile(rb'"(?:nc_exec_running|cc_running|timestamp_sync_point|trace_event_source)"')
-_PHASE = re.compile(rb'"ph"\s*:')
+_SHARED = regex(rb'"name"\s*:\s*"(?:nrt_execute|cc_exec_barrier)"')
+_SHARED_ARGS = regex(rb'"gid"\s*:')
+_EXPLORER = regex(rb'"(?:nc_exec_running|cc_running|timestamp_sync_point|trace_event_source)"')
+_PHASE = regex(rb'"ph"\s*:')
 
 _HOW_TO_READ = (
     "a raw NDET log has no public format: convert the logs with `neuron-det --log-prefix <dir>/ndet -o trace.json` and "

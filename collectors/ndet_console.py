@@ -14,17 +14,18 @@ from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.ndet_events import NdetEvent, integers
 from neuron_doctor.collectors.snapshot import Line, fact, head_lines, output, read_lines
 from neuron_doctor.engine.facts import Fact, Place
+from neuron_doctor.engine.regexes import regex
 
-_COLOUR = re.compile(r"\x1b\[[\d;]{0,16}m")
-_EVENT = re.compile(
+_COLOUR = regex(r"\x1b\[[\d;]{0,16}m")
+_EVENT = regex(
     r"\s*(?P<event>\S[^\n]{0,400}?) \((?P<phase>\w)\) NC (?P<core>\d{1,6}) @ (?P<start>\S{1,32}) - (?P<end>\S{1,32}?): "
     r"(?P<args>\{[^\n]{0,2000})"
 )
-_TIME = re.compile(r"-?\d{1,18}(?:\.\d{0,9})?")
+_TIME = regex(r"-?\d{1,18}(?:\.\d{0,9})?")
 #: One integer of the dictionary that stands for the arguments.
-_ARG = re.compile(r"['\"](?P<name>\w{1,64})['\"]: (?P<value>-?\d{1,19})(?!\d)")
+_ARG = regex(r"['\"](?P<name>\w{1,64})['\"]: (?P<value>-?\d{1,19})(?!\d)")
 #: The tick may have been lost with the encoding of the terminal.
-_CLEAN = re.compile(r"\s*no errors detected (?:\u2713|\\u2713|\u00e2\S{1,3}|\?{1,3}|\ufffd{1,3})\s*")
+_CLEAN = regex(r"\s*no errors detected (?:\u2713|\\u2713|\u00e2\S{1,3}|\?{1,3}|\ufffd{1,3})\s*")
 
 #: So many other lines may stand around the output before the file is taken for a log of something else.
 _OTHERS = 5

@@ -7,27 +7,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from msgspec import Struct, field
+
 from neuron_doctor.engine.facts import Clock, Instant, Value
+from neuron_doctor.engine.regexes import regex
 
 #: Of the errors of one name on one core, and of its events that never ended, so many are facts of their own.
 KEEP = 64
 
 #: Names of error events hold one of these words; `numerical_error` is the only one that the guide names.
-_ERROR = re.compile(r"error|fail|timeout|timed_out|abort|fault", re.IGNORECASE)
+_ERROR = regex(r"error|fail|timeout|timed_out|abort|fault", re.IGNORECASE)
 
 #: Names that carry more than the kind of event.
-_SYNC = re.compile(r"sync_exec - (?P<neff>.{1,1000})", re.DOTALL)
-_RECEIVE = re.compile(r"(?P<event>\w{1,64}) \((?P<peer>\d{1,9})->(?P<own>\d{1,9})\)")
+_SYNC = regex(r"sync_exec - (?P<neff>.{1,1000})", re.DOTALL)
+_RECEIVE = regex(r"(?P<event>\w{1,64}) \((?P<peer>\d{1,9})->(?P<own>\d{1,9})\)")
 
 _US = 1000
 _INT64 = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class NdetEvent:
+class NdetEvent(Struct, frozen=True):
     """One event: `name` as printed, times in microseconds, `args` the integers among its arguments. It is `complete`
     when it ended; one that never did is where the core hangs."""
 

@@ -6,15 +6,17 @@ name holds the path of the log and the ranks, `GIDs`), a thread is a NeuronCore.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import Self
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input, UnreadableInput
 from neuron_doctor.collectors.chrome_trace import Args, Block, Event, blocks
 from neuron_doctor.collectors.ndet_events import KEEP, NdetEvent, integers, is_error_name, kind_of
 from neuron_doctor.engine.facts import Fact, Place, Value, span_of
+from neuron_doctor.engine.regexes import regex
 
 #: So many pairs of a core and a name of an event are followed, and so many events open at once on one core.
 _MOST = 65_536
@@ -28,16 +30,15 @@ _COMPLETE = "X"
 _BEGIN, _END, _INSTANT = frozenset("BbS"), frozenset("EeF"), frozenset("iIn")
 _SILENT = frozenset("stfCPNODVvRc(),")  # arrows, counters, objects, dumps: nothing that could end
 
-_LOG = re.compile(r"ndet_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_(?P<pid>\d{1,10})_(?P<instance>i-[0-9a-f]{8,17})")
-_GIDS = re.compile(r"\(GIDs: \[(?P<gids>[\d, ]*)\]\)")
+_LOG = regex(r"ndet_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_(?P<pid>\d{1,10})_(?P<instance>i-[0-9a-f]{8,17})")
+_GIDS = regex(r"\(GIDs: \[(?P<gids>[\d, ]*)\]\)")
 _MAX_RANK_DIGITS = 9
 
 _Id = int | str | None
 _Track = tuple[_Id, _Id]  # process and thread of the trace
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(Struct):
     """An event that becomes a fact. `end` is None for one that never ended. Where it stands is known as long as there
     is its `block`; `place` notes it, so that the block need not be kept."""
 
@@ -78,8 +79,7 @@ class _Kept:
         return self.event.pid, self.event.tid
 
 
-@dataclass(slots=True)
-class _Trace:
+class _Trace(Struct):
     """What was seen of a trace so far: by process its name, by core what is open, by core and event the rest."""
 
     processes: dict[_Id, _Kept] = field(default_factory=dict)
@@ -215,8 +215,7 @@ def _fold_end(trace: _Trace, event: Event) -> None:
 # --- facts
 
 
-@dataclass(frozen=True, slots=True)
-class _Process:
+class _Process(Struct, frozen=True):
     """The NDET log of one process: its process id, instance and ranks, as far as its name says."""
 
     pid: int | None = None

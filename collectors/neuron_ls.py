@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.documents import JSON_LINE, DamagedDocument, Document, Element, document_of, elements
@@ -15,16 +16,17 @@ from neuron_doctor.collectors.instance_types import device_count
 from neuron_doctor.collectors.masking import without_secrets
 from neuron_doctor.collectors.snapshot import Line, fact, from_lines, has_form, opening
 from neuron_doctor.engine.facts import Fact, Place, Value
+from neuron_doctor.engine.regexes import regex
 
-_HEADER = re.compile(r"\s*(instance-type|instance-id|logical-neuroncore-config):\s*(\S+)\s*$")
-_RULE = re.compile(r"\s*\+-[-+]+\+\s*$")
-_TITLE = re.compile(r"\s*\|\s*NEURON\s*\|")
-_FORM = re.compile(
+_HEADER = regex(r"\s*(instance-type|instance-id|logical-neuroncore-config):\s*(\S+)\s*$")
+_RULE = regex(r"\s*\+-[-+]+\+\s*$")
+_TITLE = regex(r"\s*\|\s*NEURON\s*\|")
+_FORM = regex(
     r"\s*(?:(?:instance-type|instance-id|logical-neuroncore-config):\s|\+-[-+]+\+\s*$|\|.*\|\s*$"
     r"|Neuron Device Topology|Legend:|[*\u2190-\u25ff–][*\s\u2190-\u25ff–]*(?:$|[\[=]))"
 )
-_ARRAY = re.compile(r"^[ \t]*\[", re.MULTILINE)
-_MEMORY = re.compile(r"(\d+)\s*([KMGT])i?B\b", re.IGNORECASE)
+_ARRAY = regex(r"^[ \t]*\[", re.MULTILINE)
+_MEMORY = regex(r"(\d+)\s*([KMGT])i?B\b", re.IGNORECASE)
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
@@ -68,8 +70,7 @@ def _count(inp: Input, lines: Sequence[Line], line: Line, devices: int, cores: i
 # --- the table
 
 
-@dataclass(slots=True)
-class _Columns:
+class _Columns(Struct):
     """The columns of the table by title; a title stands on up to three rows (`CONNECTED` over `DEVICES`)."""
 
     titles: list[str] = field(default_factory=list)

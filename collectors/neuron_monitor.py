@@ -7,9 +7,10 @@ Source: Neuron Monitor User Guide (editions up to SDK 2.32). The reports carry n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.instance_types import device_count
@@ -29,10 +30,11 @@ from neuron_doctor.collectors.monitor_salvage import GROUPS
 from neuron_doctor.collectors.monitor_series import Board, Series
 from neuron_doctor.collectors.monitor_stream import Sample, samples
 from neuron_doctor.engine.facts import Fact, Place, Span, Value, span_of
+from neuron_doctor.engine.regexes import regex
 
 #: Groups that open within the head of an input: so many different ones make it a stream of neuron-monitor.
 _ENOUGH = 2
-_GROUP = re.compile(rb'"(%s)"\s{0,8}:\s{0,8}[{\[n]' % b"|".join(GROUPS))
+_GROUP = regex(rb'"(%s)"\s{0,8}:\s{0,8}[{\[n]' % b"|".join(GROUPS))
 
 #: Distinct statements of one instance that are kept: errors, pods, identities.
 _MAX_STATEMENTS = 1024
@@ -55,16 +57,15 @@ _ANCHORS = {FAILURES: "execution_summary"}
 
 _INT64 = 2**63 - 1
 #: Most reports have none, and need not be searched.
-_ANY_ERROR = re.compile(rb'"error"\s*:\s*"[^"]')
-_PID = re.compile(rb'"pid"\s*:\s*"?(\d+)')
-_SCALAR = re.compile(rb'"[^"\n]{1,64}"\s{0,8}:\s{0,8}[^\s{\[,}][^,}\n]{0,400}')
-_DEVICE = re.compile(rb'"neuron_device_index"\s*:\s*"?(\d+)')
+_ANY_ERROR = regex(rb'"error"\s*:\s*"[^"]')
+_PID = regex(rb'"pid"\s*:\s*"?(\d+)')
+_SCALAR = regex(rb'"[^"\n]{1,64}"\s{0,8}:\s{0,8}[^\s{\[,}][^,}\n]{0,400}')
+_DEVICE = regex(rb'"neuron_device_index"\s*:\s*"?(\d+)')
 
 _Statement = tuple[str, tuple[tuple[str, Value], ...], int | None]
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Struct):
     """A statement that may come again: the sample that shows it first, the member it stands in, and its repetitions."""
 
     sample: Sample
@@ -72,8 +73,7 @@ class _Seen:
     repeats: int = 0
 
 
-@dataclass(slots=True)
-class _Instance:
+class _Instance(Struct):
     """What one instance reported so far; the last of each group that seldom changes."""
 
     instance_id: str | None

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.snapshot import Line, anonymous, fact, from_lines, has_form, head_lines, opening, output
 from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.regexes import regex
 
-_RELEVANT = re.compile(
+_RELEVANT = regex(
     r"neuron|^torch|^jax|^numpy$|^protobuf$|^libfabric|^efa|aws-ofi|^vllm|^transformers$|^dkms$"
     r"|^(?:linux|kernel)[\w.-]*-(?:headers|devel)|^(?:linux|kernel)-(?:headers|devel)",
     re.IGNORECASE,
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Listing:
+class _Listing(Struct, frozen=True):
     """The form of one packager's list: its rows, and the lines of heading that may stand among them."""
 
     manager: str
@@ -27,42 +28,40 @@ class _Listing:
     needs_heading: bool = False
 
 
-_NO_HEADING = re.compile(r"(?!)")
+_NO_HEADING = regex(r"(?!)")
 _NAME = r"(?P<name>[A-Za-z0-9][\w.+-]{0,120})"
 _LISTINGS = (
     _Listing(
         "dpkg",
-        re.compile(
-            rf"(?P<state>[uihrp][ncHUFWti][ R]?)\s+{_NAME}(?::\w+)?\s+(?P<version>\S+)\s+(?:amd64|arm64|all|i386)\b"
-        ),
-        re.compile(r"Desired=|\|[ /]|\|\|/|\+\+\+-"),
+        regex(rf"(?P<state>[uihrp][ncHUFWti][ R]?)\s+{_NAME}(?::\w+)?\s+(?P<version>\S+)\s+(?:amd64|arm64|all|i386)\b"),
+        regex(r"Desired=|\|[ /]|\|\|/|\+\+\+-"),
     ),
     _Listing(
         "apt",
-        re.compile(rf"{_NAME}/\S+\s+(?P<version>\S+)\s+(?:amd64|arm64|all|i386)\s+\[(?P<state>[^\]]{{1,80}})\]"),
-        re.compile(r"Listing\.\.\.|WARNING: apt "),
+        regex(rf"{_NAME}/\S+\s+(?P<version>\S+)\s+(?:amd64|arm64|all|i386)\s+\[(?P<state>[^\]]{{1,80}})\]"),
+        regex(r"Listing\.\.\.|WARNING: apt "),
     ),
     _Listing(
         "rpm",
-        re.compile(
+        regex(
             r"(?P<name>[A-Za-z0-9][\w.+-]{0,120})-(?P<version>[\w.~^+]{1,60}-[\w.~^+]{1,60})\.(?P<state>x86_64|aarch64|noarch|i686)\s*$"
         ),
         _NO_HEADING,
     ),
     _Listing(
         "yum",
-        re.compile(rf"{_NAME}\.(?P<state>x86_64|aarch64|noarch|i686)\s+(?P<version>\S+)\s+@?\S+\s*$"),
-        re.compile(r"Installed [Pp]ackages|Loaded plugins|Last metadata"),
+        regex(rf"{_NAME}\.(?P<state>x86_64|aarch64|noarch|i686)\s+(?P<version>\S+)\s+@?\S+\s*$"),
+        regex(r"Installed [Pp]ackages|Loaded plugins|Last metadata"),
     ),
     _Listing(
         "pip",
-        re.compile(rf"{_NAME}(?:\[[\w,]{{1,80}}\])?(?:==(?P<version>\S+)| @ (?P<state>\S+))\s*$"),
-        re.compile(r"-e |# "),
+        regex(rf"{_NAME}(?:\[[\w,]{{1,80}}\])?(?:==(?P<version>\S+)| @ (?P<state>\S+))\s*$"),
+        regex(r"-e |# "),
     ),
     _Listing(
         "pip",
-        re.compile(rf"{_NAME}\s+(?P<version>\d[\w.+!-]{{0,60}})(?:\s+(?P<state>\S+))?\s*$"),
-        re.compile(r"Package\s+Version|-{4,}[ -]*$"),
+        regex(rf"{_NAME}\s+(?P<version>\d[\w.+!-]{{0,60}})(?:\s+(?P<state>\S+))?\s*$"),
+        regex(r"Package\s+Version|-{4,}[ -]*$"),
         needs_heading=True,
     ),
 )

@@ -12,23 +12,24 @@ from collections.abc import Iterable
 
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.regexes import regex
 
 #: What stands first: in the reports in JSON, in text and Markdown, in a rule file.
-_OWN = re.compile(
+_OWN = regex(
     rb"\A\s{0,8}(?:\{\s{0,8}\"schema\": ?\"neuron-doctor/"
     rb"|# yaml-language-server: \$schema=[^\n]{0,100}rule\.schema\.json)"
 )
-_HEADLINE = re.compile(
+_HEADLINE = regex(
     rb"\A(?:# )?(?:\d{1,6} )?(?:ROOT CAUSES?|VICTIMS ONLY|UNKNOWN FAILURE|NOT EVALUABLE|HARMLESS AS FAR AS SEEN"
     rb"|HEALTHY AS FAR AS SEEN): "
 )
 #: A line that every report in words has near its headline or at its end.
-_OF_A_REPORT = re.compile(
+_OF_A_REPORT = regex(
     rb"^(?:  what        |  Only what was collected was checked|[Cc]hecked with \d{1,6} rules|## Root cause)",
     re.MULTILINE,
 )
-_HEADING = re.compile(rb"\A(?:\xef\xbb\xbf)?\s{0,8}#{1,3} [^\n]{1,200}\n")
-_FENCE_OR_HEADING = re.compile(rb"^(?:```|#{2,4} \S)", re.MULTILINE)
+_HEADING = regex(rb"\A(?:\xef\xbb\xbf)?\s{0,8}#{1,3} [^\n]{1,200}\n")
+_FENCE_OR_HEADING = regex(rb"^(?:```|#{2,4} \S)", re.MULTILINE)
 
 
 def is_paper(head: bytes, _name: str) -> bool:

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import re
 
+from neuron_doctor.engine.regexes import regex
+
 #: Characters of a message that are looked at.
 _WITHIN = 2000
 
-_DEVICE = re.compile(
+_DEVICE = regex(
     r"(?:nd(?<!\wnd)(?:-id=|[ \[])?|ND(?<!\wND) |MLA |Neuron [Dd]evice )(?P<device>\d{1,4})(?!\d)"
     r"(?:[\]:, ]{0,3}\[?(?:nc(?:-id=| )?|NC )(?P<core>\d{1,4}))?"
     r"|Neuron device: (?P<old_device>\d{1,4}):(?P<old_core>\d{1,4})"
     r"|/dev/neuron(?P<node>\d{1,4})",
     re.ASCII,
 )
-_LOCAL_RANK = re.compile(r"\[nec_dev (?P<local_rank>\d{1,6})", re.ASCII)
-_RANK = re.compile(r"\[(?:[^\[\]]{0,40}[ ,])?gid:? (?P<rank>\d{1,6})", re.ASCII)
-_INSTANCE = re.compile(r"instance-id=(?P<instance_id>i-[0-9a-f]{8,17})", re.ASCII)
-_PROCESS = re.compile(r"(?:pid(?<!\wpid)|PID(?<!\wPID))(?:=|: ?| )(?P<pid>\d{1,10})", re.ASCII)
+_LOCAL_RANK = regex(r"\[nec_dev (?P<local_rank>\d{1,6})", re.ASCII)
+_RANK = regex(r"\[(?:[^\[\]]{0,40}[ ,])?gid:? (?P<rank>\d{1,6})", re.ASCII)
+_INSTANCE = regex(r"instance-id=(?P<instance_id>i-[0-9a-f]{8,17})", re.ASCII)
+_PROCESS = regex(r"(?:pid(?<!\wpid)|PID(?<!\wPID))(?:=|: ?| )(?P<pid>\d{1,10})", re.ASCII)
 
 #: Each token with a string that must be there, which is quicker to look for. In messages of the kernel `pid=` is the
 #: process that they are about, and a gid is a group of users.

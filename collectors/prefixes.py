@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.envelopes import Envelope, may_be_envelope, unwrap
 from neuron_doctor.collectors.line_forms import (
@@ -25,6 +27,7 @@ from neuron_doctor.collectors.line_forms import (
 )
 from neuron_doctor.collectors.place_tokens import place_tokens
 from neuron_doctor.engine.facts import Clock, Instant, Place
+from neuron_doctor.engine.regexes import regex
 
 _MAX_PREFIXES = 16
 _MAX_RECORDS = 64
@@ -32,8 +35,8 @@ _MAX_ENVELOPES = 3
 _SHORTEST_HEADER = 8  # of an overwritten part of a line that is worth keeping
 
 #: Terminal sequences (ECMA-48 CSI, OSC, two-character escapes); rsyslog writes ESC as `#033`.
-_ANSI = re.compile(r"(?:\x1b|#033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
-_BLANK = re.compile(r"[ \t]*")
+_ANSI = regex(r"(?:\x1b|#033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
+_BLANK = regex(r"[ \t]*")
 
 #: What launchers and collectors say holds for all records of a line; the rest is for one record.
 _OUTER = frozenset({"rank", "local_rank", "host", "container"})
@@ -46,8 +49,7 @@ class Channel(StrEnum):
     KERNEL = "kernel"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One producer's part of a line.
 
     `start` and `end` are the range of the message in `Line.text`; the message of a runtime line begins at COMP:func.
@@ -68,8 +70,7 @@ class Record:
     has_header: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A cleaned line: escape sequences stripped, JSON envelopes opened; of a line rewritten with carriage returns the
     last part and the parts with a header. `partial`: CRI or Docker says that the next line continues this one."""
 
@@ -78,8 +79,7 @@ class Line:
     partial: bool
 
 
-@dataclass(slots=True)
-class _Peeled:
+class _Peeled(Struct):
     """What was taken off so far, up to `at`. `waiting` are stamps of the runtime that no record has claimed yet."""
 
     at: int = 0

@@ -11,19 +11,20 @@ from collections.abc import Iterator
 
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.engine.facts import Fact, Place, Span
+from neuron_doctor.engine.regexes import regex
 
 _PARTS = (
-    ("ntff", re.compile(r".+\.ntff")),
-    ("ntrace", re.compile(r"ntrace\.pb")),
-    ("trace-info", re.compile(r"trace_info\.pb")),
-    ("cpu-utilization", re.compile(r"cpu_util\.pb")),
-    ("host-memory", re.compile(r"host_mem\w{0,20}\.pb")),
-    ("framework-trace", re.compile(r"neuron_framework_trace_rank_(?P<rank>\d{1,7})\.json")),
+    ("ntff", regex(r".+\.ntff")),
+    ("ntrace", regex(r"ntrace\.pb")),
+    ("trace-info", regex(r"trace_info\.pb")),
+    ("cpu-utilization", regex(r"cpu_util\.pb")),
+    ("host-memory", regex(r"host_mem\w{0,20}\.pb")),
+    ("framework-trace", regex(r"neuron_framework_trace_rank_(?P<rank>\d{1,7})\.json")),
 )
-_DIRECTORY = re.compile(r"(?P<instance>i-[0-9a-f]{8,17})_pid_(?P<pid>\d{1,10})[/!]")
+_DIRECTORY = regex(r"(?P<instance>i-[0-9a-f]{8,17})_pid_(?P<pid>\d{1,10})[/!]")
 
 #: Events that only a trace of Neuron Explorer has; NDET, its predecessor, names them otherwise.
-_EXPLORER = re.compile(
+_EXPLORER = regex(
     rb'"(?:nc_exec_running|cc_running|timestamp_sync_point|trace_event_source|kbl_exec_wait|nrta_execute_schedule)"'
 )
 

@@ -17,7 +17,9 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import NoReturn
 
-_HEADER = re.compile(rb"(?s:\x80[\x02-\x05])")
+from neuron_doctor.engine.regexes import regex
+
+_HEADER = regex(rb"(?s:\x80[\x02-\x05])")
 _STOP, _FRAME = b".", b"\x95"
 
 #: Opcodes that a length follows, and how many bytes that length has: BINUNICODE, SHORT_BINUNICODE.

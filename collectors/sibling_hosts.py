@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import pairwise
 
+from msgspec import Struct, field
+
 from neuron_doctor.engine.facts import Clock, Fact, Source, ranks_of
+from neuron_doctor.engine.regexes import regex
 
 #: Sources that are made once on a host, not once for a process or a job.
 HOST_KINDS = frozenset({"kernel", "neuron-ls", "neuron-monitor", "sysfs", "lspci", "lsmod", "modinfo", "uname"})
@@ -17,8 +19,8 @@ HOST_KINDS = frozenset({"kernel", "neuron-ls", "neuron-monitor", "sysfs", "lspci
 _OF_OTHERS = frozenset({"launcher-failure", "slurm-job", "pod", "k8s-event", "process-groups"})
 _ONE_JOB = frozenset({"NEURON_RT_ROOT_COMM_ID", "TORCHELASTIC_RUN_ID", "SLURM_JOB_ID"})
 _SAYS_NOTHING = frozenset({"", "none", "<masked>"})
-_DIGITS = re.compile(r"\d+", re.ASCII)
-_NUMBERED = re.compile(r"\d{1,5}\.(?:log|out|err|txt)", re.ASCII)
+_DIGITS = regex(r"\d+", re.ASCII)
+_NUMBERED = regex(r"\d{1,5}\.(?:log|out|err|txt)", re.ASCII)
 #: Wall clocks: those of two hosts of one job agree to the second, mostly.
 _WALL_CLOCKS = frozenset({Clock.UTC, Clock.HOST_LOCAL, Clock.YEARLESS})
 
@@ -34,8 +36,7 @@ class Proof(IntEnum):
     NAME = 3  # one is a host by its name
 
 
-@dataclass(slots=True)
-class Telling:
+class Telling(Struct):
     """What a source, or all sources of one member, tells of its ranks, its host and its job."""
 
     ranks: set[tuple[int | None, int]] = field(default_factory=set)  # with their attempts
@@ -91,8 +92,7 @@ def _add_said(told: Telling, fact: Fact) -> None:
         told.machines.add(fact.place.host.casefold())
 
 
-@dataclass(slots=True)
-class Member:
+class Member(Struct):
     """One of the siblings: a directory with all below it (`files`: the names below, without their numbers), or a file."""
 
     told: Telling = field(default_factory=Telling)

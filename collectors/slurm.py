@@ -8,28 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.snapshot import Line, anonymous, fact, from_lines, has_form, opening, output
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Value
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.wallclock import ns_of
 
-_SACCT_TITLE = re.compile(r"\s*(?:\w+[\s|]+)?JobID(?:Raw)?[\s|]")
-_SACCT = re.compile(
+_SACCT_TITLE = regex(r"\s*(?:\w+[\s|]+)?JobID(?:Raw)?[\s|]")
+_SACCT = regex(
     r"\s*(?:\w+[\s|]+)?JobID|[- ]+$|\s*\d+(?:[._+\[][\w\[\]%,.+-]*)?(?:[\s|]|$)"
     r"|[^|\n]{0,200}\|\d+(?:[._+]\w+)?\|| {4,}\S"
 )
-_SINFO_TITLE = re.compile(r"REASON\s+USER\s+TIMESTAMP\s+NODELIST")
-_SINFO = re.compile(
+_SINFO_TITLE = regex(r"REASON\s+USER\s+TIMESTAMP\s+NODELIST")
+_SINFO = regex(
     r"(?P<reason>\S.*?)\s{1,40}(?P<user>[\w.()-]{1,32})\s+(?P<when>\d{4}-\d\d-\d\dT[\d:]{8}|Unknown)\s+(?P<nodes>\S+)\s*$"
 )
-_SCONTROL = re.compile(r"(?:JobId=\d|NodeName=\S)|\s+\S")
-_KEY = re.compile(r"(?:^|\s)([A-Z][\w]{0,40}(?:[/:][A-Za-z]\w{0,20})*)=")
-_STATE = re.compile(r"(?P<state>[A-Z_]+)\+?(?: by (?P<uid>\d{1,10}))?")
-_CODE = re.compile(r"(?P<exit>\d{1,10}):(?P<signal>\d{1,3})(?::\d+)?$")
-_WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$")
+_SCONTROL = regex(r"(?:JobId=\d|NodeName=\S)|\s+\S")
+_KEY = regex(r"(?:^|\s)([A-Z][\w]{0,40}(?:[/:][A-Za-z]\w{0,20})*)=")
+_STATE = regex(r"(?P<state>[A-Z_]+)\+?(?: by (?P<uid>\d{1,10}))?")
+_CODE = regex(r"(?P<exit>\d{1,10}):(?P<signal>\d{1,3})(?::\d+)?$")
+_WHEN = regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$")
 _UNSET = frozenset({"", "(null)", "None", "N/A", "Unknown", "None assigned", "NONE"})
 
 #: States after which a job or step has not done what it was asked to.
@@ -53,7 +55,7 @@ _OTHER = frozenset(
 #: Steps that end as their job does, on the first of its nodes, wherever the reason is.
 _OF_THE_JOB = frozenset({"batch", "extern"})
 #: Words of a node's state that take it out of service.
-_OUT = re.compile(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|\*", re.IGNORECASE)
+_OUT = regex(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|\*", re.IGNORECASE)
 
 
 def _sniff(head: bytes, _name: str) -> bool:

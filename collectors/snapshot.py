@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.masking import without_secrets
 from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Value, span_of
+from neuron_doctor.engine.regexes import regex
 
 #: A snapshot is small; of anything longer only this much is read (bytes).
 LIMIT = 16 * 1024 * 1024
@@ -17,15 +20,14 @@ LIMIT = 16 * 1024 * 1024
 _OPENING = 2048
 
 #: A shell prompt, a `set -x` echo or a heading of a collecting script, with the command that follows it.
-_PROMPT = re.compile(
+_PROMPT = regex(
     r"\s{0,4}(?:(?:\([\w.-]{1,40}\) )?\[?[\w.-]{1,64}@(?P<host>[\w.-]{1,255})[^$#\n]{0,80}[$#]|[$#+]|={2,}(?!>)|-{3,}"
     r"|#{2,}|\*{2,})"
     r"[ \t]+(?P<command>[A-Za-z/_.][^\n]*)$"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line: `text` without its end, the `raw` bytes with it, byte `offset`, `number` from 1, and the host that the
     shell prompt above it names."""
 

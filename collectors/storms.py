@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.blocks import Block
 from neuron_doctor.engine.facts import Fact, Place
@@ -19,8 +21,7 @@ KEEP_STEPS = 64
 _Key = tuple[str, Place]
 
 
-@dataclass(slots=True)
-class Storm:
+class Storm(Struct):
     """Lets the first facts of a pattern at a place through and the last one of a stretch, which counts the others.
     Facts of one source come in the order of their offsets."""
 
@@ -49,8 +50,7 @@ class Storm:
         self.seen.clear()
 
 
-@dataclass(slots=True)
-class Steps:
+class Steps(Struct):
     """Holds lines that may say that the job advanced (there are many, and only the last ones matter), by pattern."""
 
     cell: int = -1

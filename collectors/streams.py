@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.engine.facts import Place
@@ -23,8 +24,7 @@ class Damaged(Exception):
     """What is left of a stream cannot be read; the message says why, in plain words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A file in an archive: its name as it stands there, its size (-1: not known), its content."""
 
     name: str
@@ -32,8 +32,7 @@ class Member:
     chunks: Iterator[bytes]
 
 
-@dataclass(slots=True)
-class Sample:
+class Sample(Struct):
     """What the digest of a source looks at: the first and the last `HEAD` bytes, and the size."""
 
     size: int = 0

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.instance_types import device_count
 from neuron_doctor.collectors.snapshot import Line, fact, has_form, head_lines, opening, output, read_lines
 from neuron_doctor.engine.facts import Fact, Place, Value
+from neuron_doctor.engine.regexes import regex
 
 #: Files that hold one counter, wherever they stand; reported even at 0, which is evidence of health.
 _ECC = frozenset(
@@ -39,21 +41,20 @@ _STATES = {"0": "resetting", "1": "ready", "2": "invalid"}
 _LEAVES = frozenset({"total", "present", "peak", "reset", "unhealthy_components", "core_count", "instance_type"})
 _NAMES = _LEAVES | _ALWAYS | _OTHER
 
-_NODE = re.compile(r"neuron(\d{1,4})")
-_CORE = re.compile(r"neuron_core(\d{1,4})")
-_HEADER = re.compile(r"==> (?P<path>[^\s:]+) <==\s*$")
+_NODE = regex(r"neuron(\d{1,4})")
+_CORE = regex(r"neuron_core(\d{1,4})")
+_HEADER = regex(r"==> (?P<path>[^\s:]+) <==\s*$")
 _PART = r"(?:neuron_device|neuron\d+|neuron_core\d+|stats/(?:hardware|status|memory_usage|other_info|power))"
-_ENTRY = re.compile(rf"(?P<path>(?:[^\s:=]*/)?{_PART}/[^\s:=]+)(?:\s*[:=]\s*|\s+)(?P<value>\S{{0,400}})\s*$")
-_PATHED = re.compile(rf"==> \S*{_PART}/\S+ <==\s*$|{_ENTRY.pattern}")
-_CAPTURE = re.compile(rf"{_PATHED.pattern}|\S{{1,400}}\s*$")
-_VALUE = re.compile(rb"\s*[\w,. -]{0,400}\s*")
+_ENTRY = regex(rf"(?P<path>(?:[^\s:=]*/)?{_PART}/[^\s:=]+)(?:\s*[:=]\s*|\s+)(?P<value>\S{{0,400}})\s*$")
+_PATHED = regex(rf"==> \S*{_PART}/\S+ <==\s*$|{_ENTRY.pattern}")
+_CAPTURE = regex(rf"{_PATHED.pattern}|\S{{1,400}}\s*$")
+_VALUE = regex(rb"\s*[\w,. -]{0,400}\s*")
 #: A file of sysfs holds one value (bytes).
 _SMALL = 512
 _NOTHING = frozenset({"", "0", "none", "[]", "n/a"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
+class _Reading(Struct, frozen=True):
     """The value of one sysfs file, with the line that shows it."""
 
     parts: tuple[str, ...]

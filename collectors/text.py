@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import CONTEXT, Block, blocks
@@ -17,6 +19,7 @@ from neuron_doctor.collectors.storms import Steps, Storm
 from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place, Span, Value, span_of
 from neuron_doctor.engine.matcher import Matcher
 from neuron_doctor.engine.patterns import Pattern, PatternSet, read_captures
+from neuron_doctor.engine.regexes import regex
 
 #: A pattern with an anchor sees so many lines before and after the anchor's line.
 LINES_BEFORE, LINES_AFTER = 16, 8
@@ -27,11 +30,10 @@ REACH_ASIDE = 8 * 1024
 #: A time stamp is read from a line every so many bytes: reading one costs as much as scanning 50 KB.
 SAMPLE = 1024 * 1024
 #: A message that ends so goes on in the lines below it.
-_UNFINISHED = re.compile(r"(?:[:=(,\\]|\bmodel|\bfor model)\s*$|^\S+:\S+\s*$")
+_UNFINISHED = regex(r"(?:[:=(,\\]|\bmodel|\bfor model)\s*$|^\S+:\S+\s*$")
 
 
-@dataclass(slots=True)
-class _Scan:
+class _Scan(Struct):
     """One input being scanned."""
 
     inp: Input
@@ -145,8 +147,7 @@ def _whole(block: Block, line: Line, end: int) -> Line:
     return line
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """A match, and the record that it stands in."""
 
     groups: Mapping[str, str | None]

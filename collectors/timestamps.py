@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from neuron_doctor.engine.facts import Clock, Instant
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.wallclock import ns_of
 
 Groups = Mapping[str, str | None]
@@ -65,7 +67,7 @@ _MONTHS = (
 )
 _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
 _LONGEST_NAME = 4
-_LEADING_NUMBER = re.compile(r"\d{1,2}")  # `9月`, `9월`, `09`
+_LEADING_NUMBER = regex(r"\d{1,2}")  # `9月`, `9월`, `09`
 
 _YEARLESS_YEAR = "1972"  # a leap year, so that 29 February exists
 _YEARS = range(1970, 2262)
@@ -197,8 +199,8 @@ def unix(groups: Groups) -> Instant | None:
     return _counted(groups, Clock.UTC)
 
 
-_ISO = re.compile(ISO, re.ASCII)
-_MICROSECONDS = re.compile(r"(?P<seconds>[0-8]?\d{1,9}?)(?P<fraction>\d{6})", re.ASCII)
+_ISO = regex(ISO, re.ASCII)
+_MICROSECONDS = regex(r"(?P<seconds>[0-8]?\d{1,9}?)(?P<fraction>\d{6})", re.ASCII)
 
 
 def read_iso(text: str) -> Instant | None:

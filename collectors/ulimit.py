@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.snapshot import Line, anonymous, fact, from_lines, has_form, head_lines, output
 from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.regexes import regex
 
 #: What each source calls a limit, in lower case, and the name that facts use.
 _NAMES = {
@@ -26,19 +26,17 @@ _NAMES = {
 }
 _BYTES = frozenset({"memlock", "stack"})
 
-_BASH = re.compile(
+_BASH = regex(
     r"(?P<name>[a-z][a-z -]{2,40}?) {2,}\((?P<unit>[\w -]{0,20}?),? ?-[a-zA-Z]\) (?P<value>unlimited|\d{1,20})\s*$"
 )
-_ZSH = re.compile(
-    r"-[a-zA-Z]: (?P<name>[\w -]{3,40}?(?: \((?P<unit>\w{1,20})\))?) {1,}(?P<value>unlimited|\d{1,20})\s*$"
-)
-_PROC = re.compile(
+_ZSH = regex(r"-[a-zA-Z]: (?P<name>[\w -]{3,40}?(?: \((?P<unit>\w{1,20})\))?) {1,}(?P<value>unlimited|\d{1,20})\s*$")
+_PROC = regex(
     r"(?P<name>Max [a-z ]{3,30}?) {2,}(?P<value>unlimited|\d{1,20}) +(?:unlimited|\d{1,20})"
     r"(?: +(?P<unit>[a-z]{1,20}))?\s*$"
 )
-_PROC_TITLE = re.compile(r"Limit +Soft Limit +Hard Limit")
+_PROC_TITLE = regex(r"Limit +Soft Limit +Hard Limit")
 _FORMS = (_BASH, _ZSH, _PROC)
-_ANY = re.compile("|".join(map(anonymous, (*_FORMS, _PROC_TITLE))))
+_ANY = regex("|".join(map(anonymous, (*_FORMS, _PROC_TITLE))))
 
 _PER_UNIT = {"kbytes": 1024, "512 bytes": 512, "blocks": 512, "bytes": 1}
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.snapshot import Line, fact, from_lines, head_lines, opening, output
 from neuron_doctor.engine.facts import Fact, Place
+from neuron_doctor.engine.regexes import regex
 
 _RELEASE = r"(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}[\w.+~-]*)"
 _FORMS = (
-    re.compile(rf"Linux (?P<host>[\w.-]{{1,255}}) {_RELEASE} #"),
-    re.compile(rf"Linux version {_RELEASE} \("),
-    re.compile(rf"{_RELEASE}\s*$"),
+    regex(rf"Linux (?P<host>[\w.-]{{1,255}}) {_RELEASE} #"),
+    regex(rf"Linux version {_RELEASE} \("),
+    regex(rf"{_RELEASE}\s*$"),
 )
 
 

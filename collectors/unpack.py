@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from io import BufferedReader
 from typing import Protocol, cast
+
+from msgspec import Struct
 
 from neuron_doctor.collectors.streams import CHUNK, Damaged
 
@@ -29,8 +30,7 @@ class Decoder(Protocol):
     def decompress(self, data: bytes, max_length: int, /) -> bytes: ...  # noqa: D102
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(Struct, frozen=True):
     """A way to decompress: a decoder for each frame, and what it raises over damaged data."""
 
     decoder: Callable[[], Decoder]
@@ -118,8 +118,7 @@ def bzip2() -> Method:
     return Method(bz2.BZ2Decompressor, OSError)
 
 
-@dataclass(frozen=True, slots=True)
-class Codec:
+class Codec(Struct, frozen=True):
     """A compressed format: the first bytes of a file of it, and what its file names end in."""
 
     name: str

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import AbstractContextManager
 from typing import BinaryIO, cast
 
-_URL = re.compile(r"[a-z][a-z0-9+.-]{1,20}://")
+from neuron_doctor.engine.regexes import regex
+
+_URL = regex(r"[a-z][a-z0-9+.-]{1,20}://")
 
 
 class NoStore(Exception):

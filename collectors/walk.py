@@ -7,7 +7,8 @@ import stat
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from neuron_doctor.collectors.urls import is_url, listed
 
@@ -29,8 +30,7 @@ class MissingPath(Exception):
     """A given path does not exist; the message is the path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A file to read. `path` is what reports show, `location` what opens it; with a `problem` there is nothing to open.
     `size` is in bytes, -1 where it is not known (a pipe)."""
 
@@ -98,8 +98,7 @@ def _under(path: str, label: str) -> Iterator[Found]:
         yield _file(shown, path, status)
 
 
-@dataclass(frozen=True, slots=True)
-class _Visit:
+class _Visit(Struct, frozen=True):
     """The walk under one folder: `root` with its slash, `prefix` that is shown in its place, what was met so far by
     device and inode, and the links that wait until all real files have been met."""
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from io import BufferedReader
+
+from msgspec import Struct
 
 from neuron_doctor.collectors.streams import CHUNK, ChunkStream, Damaged, Member, exactly, skip
 from neuron_doctor.collectors.unpack import Method, bzip2, deflate, one_frame, zstd
@@ -27,8 +28,7 @@ _STORED = 0
 _METHODS: dict[int, Callable[[], Method]] = {8: deflate, 12: bzip2, 93: zstd}
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """The header before a member. `packed` is -1 where the sizes follow the content; `wide` tells 64-bit sizes."""
 
     name: str

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from neuron_doctor.engine.verdict import Diagnosis, Role, Severity, Status
+from neuron_doctor.engine.grades import Role, Severity, Status
+
+if TYPE_CHECKING:
+    from neuron_doctor.engine.verdict import Diagnosis
 
 
 class Exit(IntEnum):

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import msgspec.structs
+
 from neuron_doctor.corpus.simulator.job import Job
 from neuron_doctor.corpus.simulator.truth import Fault, Knowable, Truth
-from neuron_doctor.engine.verdict import NODE_ACTIONS, ActionKind, Diagnosis, Finding
+from neuron_doctor.engine.grades import ActionKind
+from neuron_doctor.engine.verdict import NODE_ACTIONS, Diagnosis, Finding
 
 #: What ranks say that wait: the contract calls these victims, so silence about a root is right.
 _WAITING = frozenset(
@@ -64,9 +67,10 @@ def _with_host_names(diagnosis: Diagnosis, job: Job) -> Diagnosis:
         if alias
     }
     findings = [
-        replace(f, hosts=tuple(sorted({names.get(host, host) for host in f.hosts}))) for f in diagnosis.findings
+        msgspec.structs.replace(f, hosts=tuple(sorted({names.get(host, host) for host in f.hosts})))
+        for f in diagnosis.findings
     ]
-    return replace(diagnosis, findings=tuple(findings))
+    return msgspec.structs.replace(diagnosis, findings=tuple(findings))
 
 
 def _on_its_device(fault: Fault, job: Job) -> Fault:

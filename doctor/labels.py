@@ -13,7 +13,8 @@ from typing import Any
 
 import yaml
 
-from neuron_doctor.engine.verdict import ActionKind, Diagnosis, Finding
+from neuron_doctor.engine.grades import ActionKind
+from neuron_doctor.engine.verdict import Diagnosis, Finding
 
 _SILENCE = frozenset({"healthy", "not-neuron"})
 

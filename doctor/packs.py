@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import neuron_doctor.engine
-from neuron_doctor.engine.rulebook import Rulebook, load_rulebook
+from neuron_doctor.engine.packfiles import PackFile, read_packs
+from neuron_doctor.engine.rulebook import Rulebook
+from neuron_doctor.keep import Keep, keep_of_user
 from neuron_doctor.request import Packs
+from neuron_doctor.rulecache import compiled
 
 
 def builtin_pack() -> Path:
@@ -15,6 +18,17 @@ def builtin_pack() -> Path:
     return Path(neuron_doctor.engine.__file__).resolve().parent.parent / "rules"
 
 
-def load(packs: Packs) -> Rulebook:
-    """The rules of the packs. Raises RulebookError."""
-    return load_rulebook([builtin_pack(), *packs.further], only_terms=() if packs.builtin else (builtin_pack(),))
+def load(packs: Packs, keep: Keep | None = None) -> Rulebook:
+    """The rules of the packs, without their examples; compiled once and kept for other runs. Raises RulebookError."""
+    return compiled(_files(packs), keep_of_user() if keep is None else keep)
+
+
+def load_with_examples(packs: Packs) -> Rulebook:
+    """The rules of the packs as their authors want them: with examples, and from the files. Raises RulebookError."""
+    from neuron_doctor.engine.rule_loader import compile_rulebook  # noqa: PLC0415 - YAML and lark: only where needed
+
+    return compile_rulebook(_files(packs))
+
+
+def _files(packs: Packs) -> list[PackFile]:
+    return read_packs([builtin_pack(), *packs.further], only_terms=() if packs.builtin else (builtin_pack(),))

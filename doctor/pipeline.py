@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
+
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.layout import placed_by_layout
@@ -16,8 +17,7 @@ from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.engine.wallclock import date_of, ns_of
 from neuron_doctor.packs import load
 from neuron_doctor.scan import Engine, Scanned, scan_input
-from neuron_doctor.shards import Shard, joined, planned, scan
-from neuron_doctor.workers import is_worth_it, scan_in_processes
+from neuron_doctor.shards import Shard, is_worth_it, joined, planned, scan
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -69,6 +69,8 @@ def scan_some(
 
         yield from scan_on_cluster(others, request.packs, request.scheduler, done)
     elif is_worth_it(list(others.values()), request.jobs):
+        from neuron_doctor.workers import scan_in_processes  # noqa: PLC0415 - small inputs need no processes
+
         yield from scan_in_processes(others, request.packs, request.jobs, done)
     else:
         own = shards

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -15,8 +16,7 @@ class UsageError(Exception):
     """What was asked for cannot be done; the message says why, in plain words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packs:
+class Packs(Struct, frozen=True):
     """Directories of rules beside the built-in ones, of which `builtin` False leaves out the rules; `pure` asks for the
     pattern engine without Vectorscan."""
 
@@ -25,8 +25,7 @@ class Packs:
     pure: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What to look at, and with which rules. `timezone` is for sources whose zone is not proven; at most `jobs` processes
     read the inputs, or the workers of the Dask `scheduler` (its address or file)."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import WHOLE, Extent
@@ -14,10 +16,10 @@ from neuron_doctor.collectors.streams import finish
 from neuron_doctor.engine.facts import Fact, Source, ranks_of
 from neuron_doctor.engine.matcher import build_matcher
 from neuron_doctor.engine.rulebook import Rulebook
+from neuron_doctor.keep import keep_of_user
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(Struct, frozen=True):
     """The collectors with the patterns of a rulebook, built once and used for many inputs."""
 
     collectors: tuple[Collector, ...]
@@ -26,11 +28,10 @@ class Engine:
     def of(cls, rulebook: Rulebook, *, pure: bool = False) -> Engine:
         """Compile the patterns; `pure` without Vectorscan."""
         patterns = rulebook.patterns
-        return cls(collectors_for(patterns, build_matcher(patterns.patterns, pure=pure)))
+        return cls(collectors_for(patterns, build_matcher(patterns.patterns, pure=pure, store=keep_of_user())))
 
 
-@dataclass(frozen=True, slots=True)
-class Scanned:
+class Scanned(Struct, frozen=True):
     """What one input, or one extent of a file, says. `coverage` is what the parts of a file add up."""
 
     source: Source

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import HEAD
 from neuron_doctor.collectors.blocks import WHOLE, Extent
@@ -26,10 +28,11 @@ FILES = 512
 CUT_FROM = 2 * SHARD
 #: Of text files that are not small, so much at the end is read first.
 SMALL, TAIL = 4 * CELL, CELL
+#: Less than this (bytes, files) is done sooner by one process than processes are started.
+WORTH_BYTES, WORTH_FILES = 48 << 20, 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
+class Shard(Struct, frozen=True):
     """Files to be scanned one after the other, or an extent of a single one."""
 
     files: tuple[Found, ...]
@@ -108,6 +111,13 @@ def _extents(file: Found, size: int, tail: int) -> Iterator[Shard]:
     ends = [*range(step, last, step), *([last] if tail else [])]
     for begin, end in pairwise([0, *ends, None]):
         yield Shard((file,), Extent(begin or 0, end))
+
+
+def is_worth_it(shards: Sequence[Shard], jobs: int) -> bool:
+    """Whether several processes are sooner done with these shards than one."""
+    if jobs < 2 or len(shards) < 2:  # noqa: PLR2004 - nothing to share
+        return False
+    return sum(s.size for s in shards) >= WORTH_BYTES or sum(len(s.files) for s in shards) >= WORTH_FILES
 
 
 def alone(shard: Shard) -> Iterator[Shard]:

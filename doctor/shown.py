@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import typer
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Clock, Instant
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.verdict import Diagnosis, Finding
 from neuron_doctor.engine.wallclock import ns_of
 
-_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+_RANGE = regex(r"(\d+)(?:-(\d+))?")
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """The ranks and the interval (nanoseconds of wall clock) to show; None for all."""
 
     ranks: frozenset[int] | None = None

@@ -6,9 +6,11 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import BinaryIO
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.blocks import WHOLE
 from neuron_doctor.collectors.walk import find
@@ -32,8 +34,7 @@ class OutOfTime(BaseException):
     """The time is up. No `Exception`, so that no collector takes it for damage of its input."""
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     """What is to be read, and what was."""
 
     shards: Sequence[Shard]

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import cache
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.__about__ import VERSION
 from neuron_doctor.engine.facts import Problem
@@ -20,8 +22,6 @@ from neuron_doctor.request import Packs
 from neuron_doctor.scan import Engine, Scanned, given_up
 from neuron_doctor.shards import Shard, alone, scan
 
-#: Less than this (bytes, files) is done sooner by one process than processes are started.
-WORTH_BYTES, WORTH_FILES = 48 << 20, 4096
 #: Shards that are handed out at once, for each process: none waits for work, and few are lost with a process.
 AHEAD = 2
 #: So often the processes may be killed before each shard gets one to itself.
@@ -29,13 +29,6 @@ PATIENCE = 2
 
 _AGAIN = "a worker process was killed when this was being read or about to be: read again"
 _GIVEN_UP = "whatever process reads this is killed (no memory left?): not read"
-
-
-def is_worth_it(shards: Sequence[Shard], jobs: int) -> bool:
-    """Whether several processes are sooner done with these shards than one."""
-    if jobs < 2 or len(shards) < 2:  # noqa: PLR2004 - nothing to share
-        return False
-    return sum(s.size for s in shards) >= WORTH_BYTES or sum(len(s.files) for s in shards) >= WORTH_FILES
 
 
 def scan_in_processes(
@@ -125,8 +118,7 @@ class OtherRelease(Exception):
     """A worker on another machine has another release of the program, or other rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """A shard, and with which rules to scan it; `release` as `release_of` says."""
 
     packs: Packs

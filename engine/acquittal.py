@@ -4,7 +4,8 @@ another rank left no dump: gloo notes what failed as retired, so such a rank onl
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, ranks_of
 from neuron_doctor.engine.recorder import ranks_text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import Operation, ranks_text
@@ -24,8 +25,7 @@ _SHOWN = 4
 _MANY = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(Struct, frozen=True):
     """`what` differs (op, size or dtype); `odd` are the ranks in the minority, () in a tie; `difference` in words."""
 
     what: str

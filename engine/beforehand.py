@@ -4,7 +4,8 @@ boot, through the runs of other people; what it says of last week is a risk for 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.match import Match
@@ -18,8 +19,7 @@ _MARGIN_OF_WALL_CLOCKS = 26 * _HOUR
 _EVER = 1 << 80
 
 
-@dataclass(frozen=True, slots=True)
-class Beforehand:
+class Beforehand(Struct, frozen=True):
     """The kernel logs, and when on each clock the run began: with the first record of its logs, and with the first time
     that a process of it opened a device."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.argument_vote import Disagreement
 from neuron_doctor.engine.gatherings import Gathering, Waits, waits
@@ -26,8 +28,7 @@ _SHOWN = 4
 _TWO = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Blame:
+class Blame(Struct, frozen=True):
     """One fault: its class, the ranks at fault, the ranks that wait because of it, and at what.
 
     `told` says it in words; where it is `about_ranks`, it is what the ranks at fault (else the members) do.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Source
 from neuron_doctor.engine.moments import Moment
@@ -14,8 +15,7 @@ _CONTROLLERS = frozenset({"kubectl", "slurm"})
 _LOCAL_LAUNCHERS = frozenset({"torchrun", "torch-spawn"})
 
 
-@dataclass(frozen=True, slots=True)
-class Clocks:
+class Clocks(Struct, frozen=True):
     """`kernel`: the kernel logs; `home`: the host of each source whose place is known; `controllers`: the kind of each
     source that has a clock of no host."""
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from neuron_doctor.engine.expressions import RecordQuery
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """Some record answers the query."""
 
     query: RecordQuery
 
 
-@dataclass(frozen=True, slots=True)
-class Combination:
+class Combination(Struct, frozen=True):
     """`all`, `any`, `none` or `at-least` `n` of the parts hold; each part may be held by another record."""
 
     op: str
@@ -24,8 +23,7 @@ class Combination:
     n: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(Struct, frozen=True):
     """At least `at_least` records, or distinct values of a field, within `within_ns` (None: at any time)."""
 
     query: RecordQuery
@@ -34,16 +32,14 @@ class Count:
     distinct: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     """Records in this order, the last at most `within_ns` after the first; ends included."""
 
     steps: tuple[RecordQuery, ...]
     within_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
+class Absent(Struct, frozen=True):
     """Some record answers `after`, and none answers `query` for `within_ns` that a source covers."""
 
     query: RecordQuery
@@ -51,8 +47,7 @@ class Absent:
     within_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Over:
+class Over(Struct, frozen=True):
     """A quantifier over the known ranks, hosts or devices."""
 
     each: str
@@ -60,8 +55,7 @@ class Over:
     have: RecordQuery
 
 
-@dataclass(frozen=True, slots=True)
-class FindingRef:
+class FindingRef(Struct, frozen=True):
     """Another rule has a finding at a compatible place, or `elsewhere`: at a place that is another for sure."""
 
     rule: str

@@ -4,7 +4,8 @@ taken away and the rest is diagnosed again."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Collection
 from neuron_doctor.engine.verdict import Counterfactual, Diagnosis, Finding

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.expressions import holds
 from neuron_doctor.engine.facts import Fact, Source, ranks_of
+from neuron_doctor.engine.grades import EdgeType, Role
 from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment
 from neuron_doctor.engine.relate import relate
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.timeline import Timeline, timeline
-from neuron_doctor.engine.verdict import EdgeType, Role
 from neuron_doctor.engine.waitfor import components
 
 #: A rank that goes on for so long after an error has survived it (its log may lag that of the dead by less).
@@ -24,8 +25,7 @@ SURVIVED_NS = 120 * 1_000_000_000
 _FIXED = {"benign": Role.BENIGN, "context": Role.CONTEXT, "teardown": Role.TEARDOWN}
 
 
-@dataclass(slots=True)
-class Graph:
+class Graph(Struct):
     """The matches with their roles, the links that stay, the matches that nothing explains, the roots of which nothing
     tells that they are of this run, and the clocks that all was told by."""
 
@@ -154,8 +154,7 @@ def _not_superseded(matches: list[Match]) -> list[Match]:
 # --- survived ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Progress:
+class _Progress(Struct, frozen=True):
     by_source: Mapping[str, list[Fact]]
     by_rank: Mapping[int, list[Moment]]
     last_attempt: int

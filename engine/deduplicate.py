@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.match import canonical

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from neuron_doctor.engine.acquittal import acquitted
 from neuron_doctor.engine.clock_table import clock_table
@@ -14,6 +15,7 @@ from neuron_doctor.engine.decide import Graph, decide
 from neuron_doctor.engine.deduplicate import deduplicated
 from neuron_doctor.engine.facts import Collection, Fact, Source
 from neuron_doctor.engine.findings import finding_of, fold
+from neuron_doctor.engine.grades import Role, Severity, Status
 from neuron_doctor.engine.match import canonical, match_rules
 from neuron_doctor.engine.moments import with_years
 from neuron_doctor.engine.rulebook import Rulebook
@@ -21,16 +23,7 @@ from neuron_doctor.engine.shared_places import summing_up, with_shared_places
 from neuron_doctor.engine.snapshots import questioned
 from neuron_doctor.engine.standings import match_standings
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
-from neuron_doctor.engine.verdict import (
-    Diagnosis,
-    Edge,
-    Finding,
-    NotEvaluable,
-    Role,
-    Severity,
-    Status,
-    Verdict,
-)
+from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, NotEvaluable, Verdict
 from neuron_doctor.engine.witnesses import Witnesses, disagreements, witnesses
 
 #: How sure a root can be that may be older than the run, where another is of it.

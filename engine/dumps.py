@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.recorder import ROOTED, GroupRecord, RankRecord, rank_record, ranks_of
@@ -15,8 +16,7 @@ GAP_NS = 600 * 10**9
 _Key = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """The dumps of one run, by rank, and those that lay beside them and are not of it."""
 
     dumps: dict[int, RankRecord]

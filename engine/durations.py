@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from neuron_doctor.engine.regexes import regex
 
 NS = {"ms": 1_000_000, "s": 1_000_000_000, "m": 60_000_000_000, "h": 3_600_000_000_000, "d": 86_400_000_000_000}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_DURATION = regex(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
 
 class BadDuration(ValueError):

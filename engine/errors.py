@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Location:
+class Location(Struct, frozen=True, order=True):
     """A point in a rule file; `line` and `column` count from 1, 0 means the file as a whole."""
 
     path: str
@@ -18,8 +18,7 @@ class Location:
         return f"{self.path}:{self.line}:{self.column}" if self.line else self.path
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class RuleError:
+class RuleError(Struct, frozen=True, order=True):
     """One thing wrong with a rule file, with what to do about it where that is known."""
 
     location: Location

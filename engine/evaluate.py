@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.durations import format_duration
@@ -14,8 +15,7 @@ from neuron_doctor.engine.moments import Moment, difference_ns
 from neuron_doctor.engine.verdict import Proof
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """What a condition is evaluated on: the facts visible at one place by name, the sources that cover the job, the
     known ranks, hosts and devices, and the findings of other rules that are there."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
+
+from msgspec import Struct, field
 
 #: What a field of a fact may hold. Tuples nest, so that a summary (of a ring buffer, say) stays one immutable fact.
 Scalar = str | int | float | bool | None
@@ -26,8 +27,7 @@ class Clock(StrEnum):
     MONOTONIC = "monotonic"  # any other counter (NDET, profiler)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Instant:
+class Instant(Struct, frozen=True, order=True):
     """A time with the clock that gave it. `ns`: nanoseconds since that clock's zero (wall clocks: 1970-01-01 00:00)."""
 
     ns: int
@@ -35,8 +35,7 @@ class Instant:
     uncertainty_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a fact holds: whatever is known, None where it is not.
 
     `device` is the Neuron device number on its host, `core` is as the source prints it, `ranks` are global ranks that a
@@ -68,7 +67,7 @@ class Place:
         return {name: v for name, v in zip(_NAMES, _VALUES(self), strict=True) if v is not None and v != ()}
 
 
-_NAMES = tuple(f.name for f in fields(Place))
+_NAMES = Place.__struct_fields__
 _VALUES = attrgetter(*_NAMES)
 NOWHERE = Place()
 
@@ -78,8 +77,7 @@ def ranks_of(place: Place) -> tuple[int, ...]:
     return place.ranks or ((place.rank,) if place.rank is not None else ())
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """Where the evidence stands. Offsets and lengths are bytes of the decompressed member; `line` and `column` count
     from 1 and are None for what is not text."""
 
@@ -108,8 +106,7 @@ def span_of(path: str, raw: bytes, offset: int, line: int | None = None, column:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A typed statement of one source. `kind` and the types of `data` are in `engine.kinds`; a `hit` also names its
     pattern. `repeats` counts further records like this one that were folded into it (a capped message storm)."""
 
@@ -127,8 +124,7 @@ class Fact:
         return str(self.data["pattern"]) if self.kind == "hit" else self.kind
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something wrong with an input, counted: `what` in plain words, `line` of the first occurrence where it has one."""
 
     what: str
@@ -136,8 +132,7 @@ class Problem:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """Where a source lost records, from `start` to `end` (same clock). Silence alone is no gap: a log that goes on later
     covers it."""
 
@@ -145,17 +140,21 @@ class Gap:
     end: Instant
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
+class Searched(Struct, frozen=True, eq=False):
     """What a rulebook looks for: the name of each pattern and kind of fact with a digest of its definition. The `digest` of all
     of them names it."""
 
     digest: str
-    names: Mapping[str, str] = field(compare=False, repr=False, default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Searched) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """One input file, member or stream: what it is, where it is from, which interval it covers, what was wrong with it.
 
     `id` is a digest of content and place hint, so copies under other names are the same source. `searched` is what was
@@ -176,8 +175,7 @@ class Source:
     searched: Searched | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(Struct, frozen=True):
     """All that was collected: the sources, and the facts in canonical order."""
 
     sources: tuple[Source, ...] = ()

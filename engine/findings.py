@@ -7,13 +7,17 @@ import re
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.decide import Graph
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span, ranks_of
+from neuron_doctor.engine.grades import Role
 from neuron_doctor.engine.match import Match, canonical
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.rulefile import ActionDoc
-from neuron_doctor.engine.verdict import Action, Alternative, Finding, Proof, Role
+from neuron_doctor.engine.verdict import Action, Alternative, Finding, Proof
 from neuron_doctor.engine.witnesses import Witnesses
 
 MAX_EVIDENCE = 16
@@ -23,11 +27,10 @@ CONTESTED = 0.7
 RANKS_NAMED = 8
 #: Causes that lie with one host or device: roots of them on two hosts are two.
 _LOCAL = frozenset({"hardware", "host", "network"})
-_SLOT = re.compile(r"\{(\w+)\}")
+_SLOT = regex(r"\{(\w+)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(Struct, frozen=True):
     """Matches that are told as one finding."""
 
     members: tuple[int, ...]
@@ -75,9 +78,9 @@ def _folded(graph: Graph, members: list[int]) -> Folded:
 def _common(places: Sequence[Place]) -> Place:
     """What the places agree on, and all their ranks."""
     agreed = {
-        f.name: getattr(places[0], f.name)
-        for f in fields(Place)
-        if f.name != "ranks" and all(getattr(p, f.name) == getattr(places[0], f.name) for p in places)
+        name: getattr(places[0], name)
+        for name in Place.__struct_fields__
+        if name != "ranks" and all(getattr(p, name) == getattr(places[0], name) for p in places)
     }
     ranks = {rank for p in places for rank in ranks_of(p)}
     return Place(**agreed, ranks=tuple(sorted(ranks)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.argument_vote import first_disagreement
 from neuron_doctor.engine.inversions import inversions
@@ -20,8 +21,7 @@ _LOOK_BACK = 16
 _ROUNDS = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Front:
+class Front(Struct, frozen=True):
     """The first open operation of a rank in one stream; `operation` is None where only the status tells of it."""
 
     rank: int
@@ -35,8 +35,7 @@ class Front:
         return self.operation.batch if self.operation.batch >= 0 else self.operation.record
 
 
-@dataclass(eq=False, slots=True)
-class Gathering:
+class Gathering(Struct, eq=False):
     """One collective, or one transfer between two ranks, at which at least one rank waits.
 
     `fronts`: of the ranks that wait here. `absent`: ranks with a dump that never issued it; `held`: that issued it and
@@ -74,8 +73,7 @@ class Gathering:
         return not self.group.proven or (self.ends is not None and self.ends[0] < 0)
 
 
-@dataclass
-class Waits:
+class Waits(Struct, dict=True):
     """All that is waited in: `by_rank` has the gatherings at which each rank waits, in its order of issue."""
 
     gatherings: list[Gathering]
@@ -201,16 +199,14 @@ def _see_held(gathering: Gathering, rank: int, operation: Operation | None, firs
         gathering.held[rank] = place
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """What a waiting end of a transfer wants of the other: that it has issued `operation`, which matches."""
 
     rank: int
     operation: Operation | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Exchange:
+class _Exchange(Struct, frozen=True):
     """The transfers of a group: by rank those that are open, and how many of each kind and ends it issued in all."""
 
     group: ProcessGroup

@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.argument_vote import Disagreement, first_disagreement
 from neuron_doctor.engine.gatherings import Gathering, Waits
@@ -21,8 +22,7 @@ _LAG = 2
 _FEW = 4
 
 
-@dataclass
-class Hang:
+class Hang(Struct, dict=True):
     """The graph of one set of dumps: nodes are ranks (with a dump, or without), then gatherings, then `stages`.
 
     A rank waits in all operations that are open on it, as its program may wait for any of them before it issues more. What

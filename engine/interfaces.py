@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.placement import Placement
 from neuron_doctor.engine.proven import unique
+from neuron_doctor.engine.regexes import regex
 
 #: udev's name of an RDMA device: its bus and its slot in decimal.
-_BY_ADDRESS = re.compile(r"rdmap(\d{1,3})s(\d{1,2})", re.ASCII)
-_ADDRESS = re.compile(r"(?:[0-9a-f]{4}:)?(?P<bus>[0-9a-f]{2}):(?P<slot>[0-9a-f]{2}\.[0-7])", re.ASCII)
+_BY_ADDRESS = regex(r"rdmap(\d{1,3})s(\d{1,2})", re.ASCII)
+_ADDRESS = regex(r"(?:[0-9a-f]{4}:)?(?P<bus>[0-9a-f]{2}):(?P<slot>[0-9a-f]{2}\.[0-7])", re.ASCII)
 
 
 def interface_name(said: str) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
+
+from msgspec import Struct
 
 FieldType = Literal["int", "float", "str", "bool", "list"]
 
 
-@dataclass(frozen=True, slots=True)
-class FactKind:
+class FactKind(Struct, frozen=True):
     """One kind of fact: what it states, the type of each field, and which kinds of source can show it."""
 
     name: str

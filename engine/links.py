@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
+from msgspec import Struct
+
 from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.grades import EdgeType
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment, Track
 from neuron_doctor.engine.rulebook import Explains
 from neuron_doctor.engine.timeline import Timeline
-from neuron_doctor.engine.verdict import EdgeType
 
 #: The effect's own rule says that it follows others; both are of one process; they are of one device, host, group or job.
 OWN, NEAR, WIDE = 0, 1, 2
@@ -21,8 +22,7 @@ _MOST_PAIRS = 4096
 _ELSEWHERE = frozenset({"peer", "network", "none"})
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """Match number `effect` is a consequence of match number `cause`; not `sure` where the places are not precise. Of links
     that contradict each other, one that is OWN stays, and rather one that is NEAR than one that is WIDE (`distance`)."""
 
@@ -34,8 +34,7 @@ class Link:
     distance: int
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
+class Times(Struct, frozen=True):
     """When each match began, by number: its first moment on each clock."""
 
     clocks: Timeline

@@ -4,7 +4,8 @@ in a call that the others have left or never entered."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Value
 from neuron_doctor.engine.recorder import ranks_text

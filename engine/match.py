@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.evaluate import Scene, evaluate
@@ -32,8 +34,7 @@ SCOPES: Mapping[str, tuple[str, ...]] = {
 Key = tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """A rule that held at a place: the proof, and the facts that prove it, in canonical order."""
 
     rule: Rule
@@ -209,10 +210,10 @@ _FINER: Mapping[str, frozenset[str]] = {
 def _place(rule: Rule, facts: Sequence[Fact]) -> Place:
     """What all the facts agree on; their ranks together."""
     agreed: dict[str, Any] = {}
-    for field in fields(Place):
-        values = {value for fact in facts if (value := getattr(fact.place, field.name)) is not None}
-        if len(values) == 1 and field.name not in ("rank", "ranks", *_FINER.get(rule.at, ())):
-            agreed[field.name] = next(iter(values))
+    for field in Place.__struct_fields__:
+        values = {value for fact in facts if (value := getattr(fact.place, field)) is not None}
+        if len(values) == 1 and field not in ("rank", "ranks", *_FINER.get(rule.at, ())):
+            agreed[field] = next(iter(values))
     ranks = {rank for fact in facts for rank in ranks_of(fact.place)}
     return Place(**agreed, ranks=tuple(sorted(ranks)))
 

@@ -5,12 +5,15 @@ A candidate is only that: the pattern's own regex on the line decides. So both e
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from neuron_doctor.engine.patterns import Pattern
+from neuron_doctor.engine.regexes import regex
 
 if TYPE_CHECKING:
     import hyperscan
@@ -23,28 +26,65 @@ class Matcher(Protocol):
         """Candidates in a block that ends at a line end."""
 
 
-def build_matcher(patterns: Sequence[Pattern], *, pure: bool = False) -> Matcher:
-    """The best engine that is here; `pure` asks for the one without the wheel."""
+class Store(Protocol):
+    """Keeps bytes between runs, if it can."""
+
+    def get(self, sort: str, key: str) -> bytes | None:
+        """What was put there, or None."""
+
+    def put(self, sort: str, key: str, content: bytes) -> None:
+        """Keep these bytes."""
+
+
+def build_matcher(patterns: Sequence[Pattern], *, pure: bool = False, store: Store | None = None) -> Matcher:
+    """The best engine that is here; `pure` asks for the one without the wheel. What it compiles is kept in the store."""
     if not pure:
         try:
-            return _Vectorscan(patterns)
+            return _Vectorscan(patterns, store)
         except ImportError:
             pass
     return _Literals(patterns)
+
+
+#: How databases are kept; the format counts up whenever `loosened` or the flags change.
+_SORT, _FORMAT = "patterns", 1
 
 
 class _Vectorscan:
     """One block-mode database. MULTILINE, so that `^` and `$` mean lines; never DOTALL; PREFILTER, so that what the
     library cannot express becomes a superset."""
 
-    def __init__(self, patterns: Sequence[Pattern]) -> None:
+    def __init__(self, patterns: Sequence[Pattern], store: Store | None) -> None:
         import hyperscan  # noqa: PLC0415, F401 - an optional wheel
 
         self._patterns = patterns
+        self._store = store
 
     @cached_property
     def _database(self) -> hyperscan.Database:
-        """Compiled for the first block of text: flight-recorder dumps and other records need none."""
+        """Made for the first block of text: flight-recorder dumps and other records need none. Read back where the store has
+        it for this library, machine and these patterns; the library refuses what was compiled for another processor."""
+        import hyperscan  # noqa: PLC0415
+
+        searched = "\n".join(p.search for p in self._patterns)
+        version = getattr(hyperscan, "__version__", "")
+        known = f"{_FORMAT} {version} {os.uname().machine}\n{searched}"
+        key = hashlib.sha256(known.encode("utf-8", "surrogatepass")).hexdigest()
+        kept = self._store.get(_SORT, key) if self._store else None
+        if kept:
+            try:
+                database = hyperscan.loadb(kept, hyperscan.HS_MODE_BLOCK)
+                database.scratch = hyperscan.Scratch(database)
+            except hyperscan.HyperscanError:
+                pass
+            else:
+                return database
+        database = self._compiled()
+        if self._store:
+            self._store.put(_SORT, key, hyperscan.dumpb(database))
+        return database
+
+    def _compiled(self) -> hyperscan.Database:
         import hyperscan  # noqa: PLC0415
 
         flags = hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_PREFILTER
@@ -92,8 +132,8 @@ class _Literals:
 
 
 #: What may follow an atom to make it optional or repeated, and what is no literal character.
-_QUANTIFIER = re.compile(r"[*?]|\{\d*,?\d*\}")
-_PLUS = re.compile(r"\+")
+_QUANTIFIER = regex(r"[*?]|\{\d*,?\d*\}")
+_PLUS = regex(r"\+")
 _SPECIAL = set(".^$*+?{}[]\\|()")
 
 
@@ -149,7 +189,7 @@ def required_literal(regex: str) -> bytes:
     return max(runs, key=len).encode()
 
 
-_PLAIN_GROUP = re.compile(r"\((?:\?:|\?P<\w+>|(?!\?))")
+_PLAIN_GROUP = regex(r"\((?:\?:|\?P<\w+>|(?!\?))")
 
 
 def _literal_of(atom: str) -> str:
@@ -160,17 +200,17 @@ def _literal_of(atom: str) -> str:
 
 #: A trailing capture of many characters only makes events: its first character proves as much.
 _TAIL: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(r"\((?:\?P<\w+>)?(\\d|\\S|\.|\[[^\]\\]+\])\+\)$"), lambda m: m[1]),
-    (re.compile(r"\((?:\?P<\w+>)?\.\*\)$"), lambda _: ""),
+    (regex(r"\((?:\?P<\w+>)?(\\d|\\S|\.|\[[^\]\\]+\])\+\)$"), lambda m: m[1]),
+    (regex(r"\((?:\?P<\w+>)?\.\*\)$"), lambda _: ""),
 )
 
 
 #: A gap of so many characters. The database counts bytes, and an open gap is cheaper there than a counted one.
-_GAP = re.compile(r"(?:(?<!\\)(?:\.|\\S)|\[\^[^\]\\]*(?:\\.[^\]\\]*)*\])\{\d+,\d+\}")
+_GAP = regex(r"(?:(?<!\\)(?:\.|\\S)|\[\^[^\]\\]*(?:\\.[^\]\\]*)*\])\{\d+,\d+\}")
 
 
 #: `^` where an alternative begins, `$` where one ends.
-_ANCHOR = re.compile(r"(?:(?<=[|(:>])|\A)\^|(?<!\\)\$(?=[|)]|\Z)")
+_ANCHOR = regex(r"(?:(?<=[|(:>])|\A)\^|(?<!\\)\$(?=[|)]|\Z)")
 
 
 def loosened(regex: str) -> str:

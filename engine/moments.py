@@ -4,9 +4,11 @@ is None, never a guess."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant
 from neuron_doctor.engine.wallclock import date_of, ns_of
@@ -21,8 +23,7 @@ class Track(NamedTuple):
     part: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """An instant and the clock that gave it: that of a host (None where unknown)."""
 
     instant: Instant

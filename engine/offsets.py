@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.moments import Track
 from neuron_doctor.engine.orders import DRIFT, Component, Hub, Order, anchors_of, limit_of, solved
@@ -22,8 +23,7 @@ class Bounds(NamedTuple):
     high: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Offsets:
+class Offsets(Struct, frozen=True):
     """What orders say of the differences of clocks. `direct`: the shift of the first is at most so much more than that of
     the second, by a single order. `contradictions`: clocks of which not all orders can be true. `anchors`: the readings
     at which the differences hold; away from them clocks drift."""

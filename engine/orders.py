@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.facts import Clock
 from neuron_doctor.engine.moments import Track
@@ -45,8 +46,7 @@ Node = Track | Hub
 _Edge = tuple[Node, Node, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Struct, frozen=True):
     """Clocks that orders join, directly or not. The shift of a clock is at most `above` more, and at most `below` less,
     than that of the reference."""
 

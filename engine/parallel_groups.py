@@ -6,14 +6,15 @@ Megatron-Core (`TENSOR_MODEL_PARALLEL_GROUP`), torch's device meshes (`mesh_tp`)
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.recorder import rank_record, ranks_of, ranks_text
+from neuron_doctor.engine.regexes import regex
 
 PIPELINE = "pipeline"
 
@@ -25,13 +26,12 @@ _AXES: Mapping[str, str] = {
     **dict.fromkeys(("ep", "expert", "expert parallel", "expert model parallel"), "expert-parallel"),
     **dict.fromkeys(("cp", "context", "context parallel"), "context-parallel"),
 }
-_WORD = re.compile(r"[a-z]+|\d+")
+_WORD = regex(r"[a-z]+|\d+")
 _FILLERS = frozenset({"group", "mesh"})
 _NAMED_AT_MOST = 40
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ParallelGroup:
+class ParallelGroup(Struct, frozen=True, order=True):
     """A process group: its axis, or what it is called where that is none of the known ones, and its ranks in order."""
 
     axis: str

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.facts import Place, Value
@@ -19,8 +20,7 @@ Channel = Literal["any", "log", "kernel"]
 compiled = cache(re.compile)
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """One regular expression over a record.
 
     `regex` is matched on the message of one line; with `anchor`, the line that matches the anchor is looked at together
@@ -48,8 +48,7 @@ class Pattern:
         return compiled(self.regex)
 
 
-@dataclass(frozen=True, slots=True)
-class PatternSet:
+class PatternSet(Struct, frozen=True):
     """All patterns of the loaded packs, in a fixed order, and the digest that names this very set."""
 
     patterns: tuple[Pattern, ...]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from neuron_doctor.engine.gatherings import Gathering
 from neuron_doctor.engine.order_vote import Part, part_of
@@ -21,8 +22,7 @@ _SHARE = 0.75
 Step = tuple[str, Part, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Of the ranks of a circle: who did another thing than most who run its program (`odd`), and who did the same."""
 
     odd: tuple[int, ...]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.facts import Fact, Place
 from neuron_doctor.engine.proven import unique
@@ -28,8 +29,7 @@ Stated = tuple[Fact, Place]
 Device = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Struct, frozen=True):
     """`devices_of_rank`: all devices that the rank has, on its host. `ranks_of_device`: all ranks that a device of a host
     serves. `rank_of_local`: the rank by host and local rank."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.recorder import GroupRecord, Operation, RankRecord, ranks_of
 
@@ -15,8 +16,7 @@ _SHIFTS = sorted(range(-12, 13), key=lambda shift: (abs(shift), shift))
 Key = tuple[str, str, int]
 
 
-@dataclass(slots=True)
-class Member:
+class Member(Struct):
     """A rank with a dump in a group. `record` is None where the rank never used the group.
 
     `base` is the ordinal of the collective with number 0, `issued` that of the last one that the rank issued, `done` that
@@ -50,8 +50,7 @@ class Member:
         return None
 
 
-@dataclass
-class ProcessGroup:
+class ProcessGroup(Struct, dict=True):
     """A process group: `ranks` are its global ranks, in its order; `proven` when a dump lists them."""
 
     key: Key

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import permutations
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.clocks import Clocks
 from neuron_doctor.engine.facts import Fact
@@ -41,8 +42,7 @@ _LIFE = (
 )
 
 
-@dataclass(slots=True)
-class _Life:
+class _Life(Struct):
     """What is told of one process: the first and the last moment of each, by every clock."""
 
     ranks: set[int] = field(default_factory=set)

@@ -6,13 +6,14 @@ proposes nothing that takes a node out of work.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.diagnosis import diagnose_once
 from neuron_doctor.engine.facts import Collection
+from neuron_doctor.engine.grades import ActionKind, Status
 from neuron_doctor.engine.rulebook import Rule, Rulebook
-from neuron_doctor.engine.verdict import NODE_ACTIONS, Action, ActionKind, Diagnosis, Finding, Status, Verdict
+from neuron_doctor.engine.verdict import NODE_ACTIONS, Action, Diagnosis, Finding, Verdict
 
 _SILENT = frozenset({Status.HEALTHY, Status.BENIGN, Status.NOT_EVALUABLE})
 

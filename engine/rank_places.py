@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from neuron_doctor.engine.facts import NOWHERE, Fact, Place
 from neuron_doctor.engine.interfaces import interfaces_of_ranks
@@ -13,14 +14,13 @@ from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.topology import Topology
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """A place that several ranks can share; `said` completes "the ranks ..."."""
 
     what: str
     name: str
     said: str
-    place: Place = field(default=NOWHERE, compare=False)
+    place: Place = NOWHERE
 
 
 #: For each rank of which it is known, the spots of one sort that it is in.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from neuron_doctor.engine.facts import Fact, Value
 
@@ -90,8 +91,7 @@ class GroupRecord(NamedTuple):
         return max((operations[-1].record for operations in listed if operations), default=-1)
 
 
-@dataclass(frozen=True, slots=True)
-class RankRecord:
+class RankRecord(Struct, frozen=True):
     """One dump: its rank, its groups, the fact that it came in. `whole`: the ring has lost no entry yet; `issued`: how
     many operations the rank has issued in all, 0 where unknown."""
 

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from neuron_doctor.engine.grades import ActionKind, EdgeType, Severity
 from neuron_doctor.engine.kinds import FieldType
 from neuron_doctor.engine.patterns import Channel
-from neuron_doctor.engine.verdict import ActionKind, EdgeType, Severity
 
 Id = Annotated[str, Meta(pattern="^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=64)]
 Duration = Annotated[str, Meta(pattern=r"^\d+(\.\d+)?(ms|s|m|h|d)$", description="a number with its unit, such as 30s")]

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.coincidence import tail
 from neuron_doctor.engine.decide import Graph
 from neuron_doctor.engine.facts import Fact, Source, Value, ranks_of
+from neuron_doctor.engine.grades import EdgeType, Role
 from neuron_doctor.engine.match import match_rules
 from neuron_doctor.engine.rank_places import Spot, Spots, spots_of_ranks
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.topology import Topology
-from neuron_doctor.engine.verdict import EdgeType, Finding, Role
+from neuron_doctor.engine.verdict import Finding
 
 KIND = "shared-place"
 
@@ -33,8 +36,7 @@ LEVEL = 0.01
 _NAMED = 60
 
 
-@dataclass(frozen=True, slots=True)
-class _Share:
+class _Share(Struct, frozen=True):
     """A spot that holds `inside` of the failing ranks, and `members` of the population, `healthy` of which do not fail."""
 
     spot: Spot
@@ -45,8 +47,7 @@ class _Share:
     odds: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Failing:
+class _Failing(Struct, frozen=True):
     """Failing ranks that are looked at together, and what a sentence calls them."""
 
     ranks: frozenset[int]

@@ -7,7 +7,8 @@ then. A hang is proven by anybody who gave up, or by time that passed with the c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Clock, Fact, Source
 

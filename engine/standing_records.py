@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, rank_record, ranks_of, ranks_text
@@ -16,8 +17,7 @@ _LOCAL_IDS = 1_000_000
 _LINE = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What is known of the groups that words name. `whole`: all members of the default group are; `several`: the job
     has other groups than that one. Ranks that are members of a `closed` group of the dumps, whose numbers words do not
     share, can have no record."""

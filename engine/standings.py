@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.collectives import match_collectives
 from neuron_doctor.engine.facts import Fact, Source
@@ -31,8 +33,7 @@ _LAG = 2
 _FEW = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Standings:
+class Standings(Struct, frozen=True):
     """`collectives`: what holds of the job. `told`: what the words alone would say where there are dumps too."""
 
     collectives: tuple[Fact, ...]
@@ -81,8 +82,7 @@ def _by(witness: str, facts: Iterable[Fact]) -> list[Fact]:
     return [replace(fact, data={**fact.data, "witness": witness}) for fact in facts]
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(Struct, frozen=True):
     """The stands of one run, the size of its world where known, the ranks whose own logs were collected, and whether
     anybody says that the job hangs."""
 

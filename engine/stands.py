@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, ranks_of
 from neuron_doctor.engine.topology import Topology
@@ -20,8 +22,7 @@ LOCAL = ""
 POINT_TO_POINT = frozenset({"send", "recv", "recvanysource", "coalesced", "recvany"})
 
 
-@dataclass(frozen=True, slots=True)
-class Stand:
+class Stand(Struct, frozen=True):
     """How far `rank` came in the group `pg`; -1: unknown. A completed number that is not below the one that the rank
     waits in was never set (torch 2.3) and is unknown."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from statistics import median
+
+from msgspec import Struct
 
 from neuron_doctor.engine.process_groups import ProcessGroup
 
@@ -18,8 +19,7 @@ _TIMES = 3
 _TIMED_US, _SEEN_US = 5_000, 500_000
 
 
-@dataclass(frozen=True, slots=True)
-class Straggler:
+class Straggler(Struct, frozen=True):
     """A rank that was last in `times` of `of` collectives of a group; the others waited `wait_us` for it (median)."""
 
     rank: int

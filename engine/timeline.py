@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from neuron_doctor.engine.clocks import Clocks, clocks_of
 from neuron_doctor.engine.facts import Fact, Source
@@ -31,8 +32,7 @@ class Gap(NamedTuple):
         return True if low <= self.low and self.high <= high else None
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """The clocks of a collection and what is known of their differences. `assumed`: wall clocks of kernel logs that are
     taken for those of their host's programs, though nothing proves that both show one zone."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Place, Source
 from neuron_doctor.engine.hostnames import names_of_hosts, with_host
@@ -18,8 +20,7 @@ _OF_ALL_ITS_RANKS = frozenset({"hw-err", "counter", "device-state", "unhealthy-c
 _INVENTORY = frozenset({"device", "device-user", "pci-device", "device-count"})
 
 
-@dataclass(frozen=True, slots=True)
-class Topology:
+class Topology(Struct, frozen=True):
     """What is known of the job's shape. `host_of` maps every name of a host to the one that is shown; `home_of_rank` is
     proven by the ranks' own files or by records that name the host, `host_of_rank` by all records; `directory_of` is the
     host hint of sources that are of no single rank, and `merged` are those of them that tell of ranks of other hosts."""

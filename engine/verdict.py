@@ -2,66 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
+from msgspec import Struct
 
 from neuron_doctor.engine.facts import Fact, Instant, Place, Source, Span
-
-
-class Severity(StrEnum):
-    """How bad a finding is, as in `--fail-on`."""
-
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-    CRITICAL = "critical"
-
-    @property
-    def rank(self) -> int:
-        """0 for info, 3 for critical."""
-        return list(Severity).index(self)
-
-
-class Role(StrEnum):
-    """What a finding is in the story of the job."""
-
-    ROOT = "root"
-    CONFIRMATION = "confirmation"
-    CASCADE = "cascade"
-    TEARDOWN = "teardown"
-    BENIGN = "benign"
-    CONTEXT = "context"
-    SURVIVED = "survived"
-
-
-class EdgeType(StrEnum):
-    """How an effect hangs on its cause."""
-
-    CAUSED_BY = "caused-by"
-    BLOCKED_ON = "blocked-on"
-    KILLED_BY = "killed-by"
-    TIMED_OUT_WAITING_FOR = "timed-out-waiting-for"
-
-
-class ActionKind(StrEnum):
-    """What to do, from nothing to replacing the instance."""
-
-    NONE = "none"
-    FIX_CONFIG = "fix-config"
-    FIX_INPUT = "fix-input"
-    FIX_ENVIRONMENT = "fix-environment"
-    WAIT = "wait"
-    RESTART = "restart"
-    RESTART_FROM_CHECKPOINT = "restart-from-checkpoint"
-    RESTART_ELSEWHERE = "restart-elsewhere"
-    KILL_PROCESS = "kill-process"
-    RELOAD_DRIVER = "reload-driver"
-    RESET_DEVICE = "reset-device"
-    REBOOT = "reboot"
-    REPLACE_INSTANCE = "replace-instance"
-    COLLECT_MORE = "collect-more"
-    OPEN_TICKET = "open-ticket"
-
+from neuron_doctor.engine.grades import ActionKind, EdgeType, Role, Severity, Status
 
 #: Actions that take a node out of work or interrupt others on it.
 NODE_ACTIONS = frozenset(
@@ -75,8 +19,7 @@ NODE_ACTIONS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """One step to take. `command` has its places filled in; `destroys` says what is lost by it."""
 
     action: ActionKind
@@ -86,8 +29,7 @@ class Action:
     destroys: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(Struct, frozen=True):
     """Another cause that the evidence leaves open, and what would tell the two apart."""
 
     cause: str
@@ -96,8 +38,7 @@ class Alternative:
     tell_apart: str
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """One node of a proof tree. `held` is None where the inputs to decide were never collected; `subjects` are the
     ranks, hosts or devices that a quantifier singles out."""
 
@@ -109,8 +50,7 @@ class Proof:
     subjects: tuple[str | int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A rule that held at a place over an interval, with the proof of it. `explanation` is of the rule, `observed` says
     in sentences what was seen here. `sums_up`: findings that it tells something of together, without cause or effect."""
 
@@ -137,8 +77,7 @@ class Finding:
     sums_up: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """`source` is the effect, `target` its cause (ids of findings)."""
 
     source: str
@@ -147,27 +86,14 @@ class Edge:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class NotEvaluable:
+class NotEvaluable(Struct, frozen=True):
     """A rule that neither passed nor fired, because what it needs was not collected."""
 
     rule: str
     needs: tuple[str, ...]
 
 
-class Status(StrEnum):
-    """The verdict in one word (contract of the JSON report)."""
-
-    ROOT_CAUSE = "root-cause"
-    VICTIMS_ONLY = "victims-only"
-    UNKNOWN_FAILURE = "unknown-failure"
-    NOT_EVALUABLE = "not-evaluable"
-    BENIGN = "benign"
-    HEALTHY = "healthy"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The word, the sentence, and whether everything that was given could be considered; `replaces` is the sentence of a
     provisional verdict that was another."""
 
@@ -177,8 +103,7 @@ class Verdict:
     replaces: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Counterfactual:
+class Counterfactual(Struct, frozen=True):
     """What the verdict becomes without the sources of these paths, all of one kind; `flips` where its roots are others."""
 
     kind: str
@@ -187,8 +112,7 @@ class Counterfactual:
     verdict: Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class ClockOffset:
+class ClockOffset(Struct, frozen=True):
     """One clock of a host (`kernel-local`: the wall clock as its kernel log shows it) is `offset_s` seconds ahead of
     `reference`, give or take `error_s`, by these witnesses. All three are None where the witnesses contradict each other."""
 
@@ -200,8 +124,7 @@ class ClockOffset:
     witnesses: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """Everything that a report shows; findings stand in their canonical order, roots by `root_causes`."""
 
     verdict: Verdict

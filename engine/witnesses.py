@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Place, ranks_of
 from neuron_doctor.engine.recorder import ranks_text
@@ -25,8 +27,7 @@ _STOPPED_NS = 60 * 10**9
 _PROCESSES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(Struct, frozen=True):
     """The ranks that one kind of witness convicts in one attempt, and the facts that say so."""
 
     witness: str
@@ -40,8 +41,7 @@ class Vote:
         return not weak and self.attempt == other.attempt and not self.ranks & other.ranks
 
 
-@dataclass(frozen=True, slots=True)
-class Witnesses:
+class Witnesses(Struct, frozen=True):
     """All votes."""
 
     votes: tuple[Vote, ...] = ()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import yaml
+from msgspec import Struct, field
 
 from neuron_doctor.engine.errors import Location, RulebookError, RuleError
 
@@ -18,8 +18,7 @@ _CONSTRUCTOR = yaml.constructor.SafeConstructor()
 _PLAIN_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "map", "seq")}
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """One YAML document: its data, and where each part of it stands."""
 
     path: str
@@ -33,8 +32,7 @@ class Document:
         return self.places.get(path, Location(self.path))
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     """Walks the composed nodes once, noting places and collecting errors."""
 
     path: str

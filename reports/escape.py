@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
+from neuron_doctor.engine.regexes import regex
 
 #: Prose is cut here: a title or a reason that is longer was made by a hostile or broken input.
 LONGEST_PROSE = 800
 
 #: A word with what a sentence puts before and after it.
-_WORD = re.compile(r"([(\"']?)(.*?)([)\"'.,;:!?]*)\Z")
+_WORD = regex(r"([(\"']?)(.*?)([)\"'.,;:!?]*)\Z")
 #: A word, a number, a date or a range in which no Markdown dialect sees markup, a mention, a reference or a link.
-_PLAIN = re.compile(r"(?:[A-Za-z]+(?:[-'/][A-Za-z]+)*|[0-9]+(?:[-.,:][0-9]+)*%?)?\Z")
-_BACKTICKS = re.compile("`+")
+_PLAIN = regex(r"(?:[A-Za-z]+(?:[-'/][A-Za-z]+)*|[0-9]+(?:[-.,:][0-9]+)*%?)?\Z")
+_BACKTICKS = regex("`+")
 
 
 def visible(text: str) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from typing import cast
 
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.verdict import Action, Alternative, ClockOffset, Diagnosis, Edge, Finding
 from neuron_doctor.reports.objects import (
     MOST,
@@ -23,7 +23,7 @@ from neuron_doctor.reports.times import time_object
 SCHEMA = "neuron-doctor/report/1"
 
 #: An array of numbers as `json` indents it. No string holds a line end, so this never matches inside one.
-_SPREAD_NUMBERS = re.compile(r"\[\n[-0-9,\s]+\]")
+_SPREAD_NUMBERS = regex(r"\[\n[-0-9,\s]+\]")
 
 
 def render_json(diagnosis: Diagnosis, *, exit_status: int, version: str) -> str:

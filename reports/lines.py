@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from msgspec import Struct
+
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.reports.escape import LONGEST_PROSE, shortened, visible
 
 #: Log formats pad fields into columns, which a quotation has no room for. Indentation stays.
-_PADDING = re.compile(r"(?<=\S) {3,}")
+_PADDING = regex(r"(?<=\S) {3,}")
 
 
 class Style(StrEnum):
@@ -25,8 +26,7 @@ class Style(StrEnum):
     GOOD = "1;32"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line; only its first `lead` characters carry the style, all of them if `lead` is 0."""
 
     text: str = ""

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-_NUMBERED = re.compile(r"(.*?)([0-9]{1,18})\Z", re.DOTALL)
+from neuron_doctor.engine.regexes import regex
+
+_NUMBERED = regex(r"(.*?)([0-9]{1,18})\Z", re.DOTALL)
 
 
 def ranges(numbers: Iterable[int], most: int = 12) -> str:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from neuron_doctor.engine.facts import Source, Span
 from neuron_doctor.engine.facts import ranks_of as ranks_of_place
-from neuron_doctor.engine.verdict import Diagnosis, Finding, Role, Severity, Status
+from neuron_doctor.engine.grades import Role, Severity, Status
+from neuron_doctor.engine.regexes import regex
+from neuron_doctor.engine.verdict import Diagnosis, Finding
 
-_NUMBER = re.compile("[0-9]+")
+_NUMBER = regex("[0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Findings of one rule in one role, told in one line: how many, and over which ranks and hosts."""
 
     role: Role
@@ -27,8 +28,7 @@ class Group:
     evidence: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
+class Collected(Struct, frozen=True):
     """The sources of one kind together."""
 
     kind: str

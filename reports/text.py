@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neuron_doctor.engine.verdict import Diagnosis, Finding, Status
+from neuron_doctor.engine.grades import Status
+from neuron_doctor.engine.verdict import Diagnosis, Finding
 from neuron_doctor.reports.collecting import collected_words, how_to_collect, need_words
 from neuron_doctor.reports.lines import BLANK, Line, Style, joined, paragraph
 from neuron_doctor.reports.summary import collected, grouped, lacking, roots, worth_a_look

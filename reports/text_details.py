@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from neuron_doctor.engine.facts import Source
-from neuron_doctor.engine.verdict import ClockOffset, Diagnosis, Edge, Finding, Role
+from neuron_doctor.engine.grades import Role
+from neuron_doctor.engine.verdict import ClockOffset, Diagnosis, Edge, Finding
 from neuron_doctor.reports.collecting import collected_words, resting_words
 from neuron_doctor.reports.lines import BLANK, Line, Style, paragraph
 from neuron_doctor.reports.summary import collected, source_ranks

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from neuron_doctor.engine.verdict import Action, ActionKind, Diagnosis, Finding, Role, Severity
+from neuron_doctor.engine.grades import ActionKind, Role, Severity
+from neuron_doctor.engine.regexes import regex
+from neuron_doctor.engine.verdict import Action, Diagnosis, Finding
 from neuron_doctor.reports.lines import BLANK, Line, Style, labelled, paragraph, quotation
 from neuron_doctor.reports.summary import Group, best_evidence, consequences, grouped
 from neuron_doctor.reports.times import when
@@ -25,7 +26,7 @@ _QUOTED, _QUOTED_VERBOSE = 4, 60
 _GROUPS = 5
 _SEEN = 3
 _GIST = 300
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z(])")
+_SENTENCE_END = regex(r"(?<=[.!?])\s+(?=[A-Z(])")
 
 
 def root_cause(diagnosis: Diagnosis, root: Finding, width: int, *, verbose: bool) -> list[Line]:

@@ -7,7 +7,8 @@ from types import MappingProxyType
 
 from neuron_doctor.engine.facts import Place, Span
 from neuron_doctor.engine.facts import ranks_of as ranks_of_place
-from neuron_doctor.engine.verdict import Action, ActionKind, ClockOffset, Diagnosis, Finding, Role, Status
+from neuron_doctor.engine.grades import ActionKind, Role, Status
+from neuron_doctor.engine.verdict import Action, ClockOffset, Diagnosis, Finding
 from neuron_doctor.reports.escape import visible
 from neuron_doctor.reports.lines import cells
 from neuron_doctor.reports.ranges import host_list, ranges

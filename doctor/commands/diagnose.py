@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -22,11 +22,12 @@ from neuron_doctor.commands.inputs import (
     request_from,
     stop_on_usage_errors,
 )
-from neuron_doctor.engine.durations import parse_duration
-from neuron_doctor.engine.verdict import Diagnosis, Severity
+from neuron_doctor.engine.grades import Severity
 from neuron_doctor.exits import Exit, Nagios, exit_status
-from neuron_doctor.request import Request
-from neuron_doctor.shown import parse_filter
+
+if TYPE_CHECKING:
+    from neuron_doctor.engine.verdict import Diagnosis
+    from neuron_doctor.request import Request
 
 FORMATS = ("text", "json", "md")
 
@@ -83,15 +84,18 @@ def diagnose(
     PATH is a directory, a file, an archive, or - for standard input. Exit status: 0 nothing found, 1 a failure, 2 usage
     or rule error, 3 nothing readable, 4 internal error, 124 the time budget was too short.
     """
+    from neuron_doctor.shown import parse_filter  # noqa: PLC0415 - loaded when it runs, so that --help is quick
+
     with stop_on_usage_errors(Nagios.UNKNOWN if nagios else Exit.USAGE):
         targets = [_target(text, output) for text in formats]
         if len({str(file) for _, file in targets}) < len(targets):
             raise typer.BadParameter("several formats need a file each: --format json=FILE")
         shown = parse_filter(ranks, since, until)
-        request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules, jobs=jobs)
         if (engine is Runner.DASK) != bool(scheduler):
             raise typer.BadParameter("--engine dask and --scheduler go together")
-        found = _found(replace(request, scheduler=scheduler), time_budget, quiet=quiet)
+        builtin = not no_builtin_rules
+        request = request_from(paths, rules, label, assume_timezone, builtin=builtin, jobs=jobs, scheduler=scheduler)
+        found = _found(request, time_budget, quiet=quiet)
     status = exit_status(found, fail_on=fail_on, exit_zero=exit_zero, nagios=nagios)
     view = _View(shown.apply(found), status, color, quiet=quiet, verbose=verbose)
     rendered = [(view.render(name, file), file) for name, file in targets]
@@ -121,6 +125,8 @@ def _found(request: Request, time_budget: str, *, quiet: bool) -> Diagnosis:
 
 
 def _seconds(text: str) -> float:
+    from neuron_doctor.engine.durations import parse_duration  # noqa: PLC0415
+
     try:
         seconds = parse_duration(text) / 1e9
     except ValueError as error:

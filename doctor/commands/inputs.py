@@ -7,16 +7,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neuron_doctor.collectors.urls import NoStore
-from neuron_doctor.collectors.walk import MissingPath
-from neuron_doctor.engine.errors import RulebookError
 from neuron_doctor.exits import Exit
-from neuron_doctor.request import Packs, Request, UsageError
+
+if TYPE_CHECKING:
+    from neuron_doctor.request import Request
 
 Paths = Annotated[
     list[str], typer.Argument(metavar="PATH...", help="Directories, files, archives, or - for standard input.")
@@ -33,9 +31,20 @@ Jobs = Annotated[
 
 
 def request_from(
-    paths: Sequence[str], rules: Sequence[Path], labels: Sequence[str], timezone: str, *, builtin: bool, jobs: int = 1
+    paths: Sequence[str],
+    rules: Sequence[Path],
+    labels: Sequence[str],
+    timezone: str,
+    *,
+    builtin: bool,
+    jobs: int = 1,
+    scheduler: str = "",
 ) -> Request:
     """What the options ask for. Raises typer.BadParameter."""
+    from zoneinfo import ZoneInfo  # noqa: PLC0415 - loaded when a command runs, so that --help is quick
+
+    from neuron_doctor.request import Packs, Request  # noqa: PLC0415
+
     named = dict(_label(text) for text in labels)
     for pack in rules:
         if not pack.is_dir():
@@ -46,7 +55,9 @@ def request_from(
         raise typer.BadParameter(f"{timezone!r} is not a time zone") from error
     known = [path for path in named.values() if path not in paths]
     packs = Packs(tuple(pack.resolve() for pack in rules), builtin)
-    return Request((*paths, *known), {path: name for name, path in named.items()}, packs, zone, jobs or cores())
+    return Request(
+        (*paths, *known), {path: name for name, path in named.items()}, packs, zone, jobs or cores(), scheduler
+    )
 
 
 def cores() -> int:
@@ -66,6 +77,11 @@ def _label(text: str) -> tuple[str, str]:
 @contextmanager
 def stop_on_usage_errors(status: int = Exit.USAGE) -> Iterator[None]:
     """A wrong option, a missing path or a wrong rule ends the program with this status, told on standard error."""
+    from neuron_doctor.collectors.urls import NoStore  # noqa: PLC0415 - loaded when a command runs, so that --help is quick
+    from neuron_doctor.collectors.walk import MissingPath  # noqa: PLC0415
+    from neuron_doctor.engine.errors import RulebookError  # noqa: PLC0415
+    from neuron_doctor.request import UsageError  # noqa: PLC0415
+
     try:
         yield
     except typer.BadParameter as error:

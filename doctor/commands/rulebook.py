@@ -20,10 +20,10 @@ app = typer.Typer(help="Check, test and document rules.", rich_markup_mode=None,
 
 
 def _loaded(rules: list[Path], *, builtin: bool) -> Rulebook:
-    from neuron_doctor.pipeline import rulebook_for  # noqa: PLC0415 - loaded when it runs, so that --help is quick
+    from neuron_doctor.packs import load_with_examples  # noqa: PLC0415 - loaded when it runs, so that --help is quick
 
     with stop_on_usage_errors():
-        return rulebook_for(request_from((), rules, (), "", builtin=builtin))
+        return load_with_examples(request_from((), rules, (), "", builtin=builtin).packs)
 
 
 @app.command()

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
+from neuron_doctor.engine.grades import ActionKind, Severity, Status
 from neuron_doctor.engine.rulebook import Rulebook
-from neuron_doctor.engine.verdict import ActionKind, Diagnosis, Severity, Status
+from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.exits import exit_status
 from neuron_doctor.labels import labelled, mistakes, read_label
 from neuron_doctor.pipeline import diagnose_paths, rulebook_for

@@ -22,10 +22,12 @@ from neuron_doctor.collectors.catalogue import collectors_for
 from neuron_doctor.commands.diagnose import FORMATS
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.expressions import PLACE_FIELDS
+from neuron_doctor.engine.grades import EdgeType, Role, Severity, Status
 from neuron_doctor.engine.kinds import FieldType
 from neuron_doctor.engine.matcher import build_matcher
 from neuron_doctor.engine.patterns import Channel, PatternSet
-from neuron_doctor.engine.rulebook import Rulebook, load_rulebook
+from neuron_doctor.engine.rule_loader import load_rulebook
+from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.rulefile import (
     AbsentDoc,
     ActionDoc,
@@ -43,7 +45,6 @@ from neuron_doctor.engine.rulefile import (
     SequenceDoc,
     Trust,
 )
-from neuron_doctor.engine.verdict import EdgeType, Role, Severity, Status
 from neuron_doctor.exits import Exit, Nagios
 from neuron_doctor.packs import builtin_pack
 from neuron_doctor.pipeline import collect_inputs

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from neuron_doctor.corpus.simulator.truth import Fault, Knowable, Truth
 from neuron_doctor.engine.facts import Place
-from neuron_doctor.engine.verdict import Action, ActionKind, Diagnosis, Finding, Proof, Role, Severity, Status, Verdict
+from neuron_doctor.engine.grades import ActionKind, Role, Severity, Status
+from neuron_doctor.engine.verdict import Action, Diagnosis, Finding, Proof, Verdict
 from neuron_doctor.judging import judge
 
 HBM = Fault("hw-hbm-ue", ranks=(5,), hosts=("b",), device=2, weaker=("hw-unhealthy-component",), node_action=True)

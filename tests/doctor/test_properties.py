@@ -6,11 +6,11 @@ import io
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.hints import place_of_path

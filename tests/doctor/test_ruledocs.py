@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from neuron_doctor.engine.rulebook import Rulebook, load_rulebook
+from neuron_doctor.engine.rule_loader import load_rulebook
+from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.ruledocs import pages, write_pages
 
 CAUSES = """

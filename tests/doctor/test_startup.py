@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -40,3 +42,43 @@ def test_a_diagnosis_loads_no_validator_and_no_graph_library(tmp_path: object) -
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stderr.strip() == "[]"
+
+
+#: Of a diagnosis of logs with compiled rules: no YAML, parser, validator, processes, nor what tells how well the doctor does.
+NOT_FOR_LOGS = (
+    "yaml",
+    "lark",
+    "jsonschema",
+    "networkx",
+    "jinja2",
+    "pydantic",
+    "rich",
+    "multiprocessing",
+    "concurrent.futures",
+    "importlib.metadata",
+    "neuron_doctor.engine.rule_loader",
+    "neuron_doctor.engine.query_parser",
+    "neuron_doctor.evaluation",
+    "neuron_doctor.workers",
+    "neuron_doctor.reports.json_report",
+    "neuron_doctor.reports.markdown",
+)
+
+
+def test_a_diagnosis_of_logs_with_kept_rules_loads_only_what_it_needs(tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    log.write_text("2026-05-01T12:00:00Z rank0 nothing to see here\n" * 9)
+    code = (
+        f"import sys\nsys.argv = ['neuron-doctor', 'diagnose', {str(log)!r}]\nfrom neuron_doctor.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {NOT_FOR_LOGS!r} if name in sys.modules], file=sys.stderr)"
+    )
+    environment = {**os.environ, "NEURON_DOCTOR_CACHE": str(tmp_path / "cache")}
+    done = [
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True, env=environment
+        )
+        for _ in range(2)
+    ]
+    assert done[1].stderr.strip() == "[]"
+    assert done[1].stdout == done[0].stdout

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from neuron_doctor import shards as shards_module
 from neuron_doctor import tailfirst
 from neuron_doctor.collectors.storms import CELL
+from neuron_doctor.engine.grades import Status
 from neuron_doctor.engine.rulebook import Rulebook
-from neuron_doctor.engine.verdict import NODE_ACTIONS, Diagnosis, Status
+from neuron_doctor.engine.verdict import NODE_ACTIONS, Diagnosis
 from neuron_doctor.exits import Exit, Nagios, Severity, exit_status
 from neuron_doctor.packs import load
 from neuron_doctor.pipeline import diagnose_paths

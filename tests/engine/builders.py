@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source, Span
-from neuron_doctor.engine.rulebook import Rulebook, load_rulebook
+from neuron_doctor.engine.rule_loader import load_rulebook
+from neuron_doctor.engine.rulebook import Rulebook
 
 CAUSES = """
 family:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+import msgspec.structs
 import pytest
 from fr_simulator import (
     MS,
@@ -422,7 +423,7 @@ def test_the_fact_says_where_the_culprit_stood_and_what_the_others_wait_in() -> 
 def test_facts_that_travelled_as_json_give_the_same_verdict() -> None:
     mesh = Mesh(2, 2, 2)
     facts = facts_of(run(mesh, programs_of(mesh), Faults(host={2: 30})))
-    travelled = [replace(fact, data=json.loads(json.dumps(dict(fact.data)))) for fact in facts]
+    travelled = [msgspec.structs.replace(fact, data=json.loads(json.dumps(dict(fact.data)))) for fact in facts]
     assert match_collectives(travelled) == match_collectives(facts)
 
 

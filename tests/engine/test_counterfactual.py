@@ -9,8 +9,9 @@ from builders import hit, pack, rule, source
 from neuron_doctor.engine.counterfactual import MOST_FACTS
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Collection, Fact
+from neuron_doctor.engine.grades import Status
 from neuron_doctor.engine.rulebook import Rulebook
-from neuron_doctor.engine.verdict import Diagnosis, Status
+from neuron_doctor.engine.verdict import Diagnosis
 
 EXPLAINS = "explains: [{causes: [stuck], relation: job, within: 1h}]"
 

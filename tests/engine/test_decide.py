@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from builders import hit, pack, progress, rule, source
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from neuron_doctor.engine.decide import Graph
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Clock, Collection, Fact, Source
+from neuron_doctor.engine.grades import EdgeType, Role, Status
 from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import match_rules
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.topology import Topology
-from neuron_doctor.engine.verdict import Diagnosis, EdgeType, Role, Status
+from neuron_doctor.engine.verdict import Diagnosis
 
 EXPLAINS = """
 survivable: false

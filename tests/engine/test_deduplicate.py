@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from builders import hit
+from msgspec.structs import replace
 
 from neuron_doctor.engine.deduplicate import deduplicated
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.evaluate import Scene, evaluate
-from neuron_doctor.engine.expressions import parse_query
 from neuron_doctor.engine.facts import Clock, Fact, Gap, Instant, Source
+from neuron_doctor.engine.query_parser import parse_query
 
 S = 1_000_000_000
 

@@ -7,7 +7,8 @@ from builders import hit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_doctor.engine.expressions import BadExpression, check_types, holds, kleene, parse_query
+from neuron_doctor.engine.expressions import holds, kleene
+from neuron_doctor.engine.query_parser import BadExpression, check_types, parse_query
 
 FACT = hit("x", data={"name": "HBM", "code": 5, "note": "half open"}, device=3, host="a")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from builders import hit, pack, rule
 from test_decide import roles, run
 
+from neuron_doctor.engine.grades import Role, Status
 from neuron_doctor.engine.rulebook import Rulebook
-from neuron_doctor.engine.verdict import Role, Status
 
 JOB = "explains: [{causes: [stuck], relation: job, within: 1h}]\n"
 OWN = "follows: [{relation: same-process, within: 1h, lead: 10s}]\n"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neuron_doctor.engine.matcher import build_matcher, loosened, required_literal
 from neuron_doctor.engine.patterns import Pattern
-from neuron_doctor.engine.rulebook import load_rulebook
+from neuron_doctor.engine.rule_loader import load_rulebook
 
 PACK = load_rulebook([Path(__file__).parents[2] / "rules"])
 PATTERNS = PACK.patterns.patterns

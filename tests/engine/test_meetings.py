@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from builders import progress
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span
 from neuron_doctor.engine.meetings import orders_of_collectives, orders_of_steps

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from builders import hit
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Clock, Instant
 from neuron_doctor.engine.moments import Moment, difference_ns, with_years

@@ -6,12 +6,12 @@ import math
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import msgpack
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import (
     Clock,

@@ -8,7 +8,7 @@ import pytest
 from builders import pack, rule
 
 from neuron_doctor.engine.errors import RulebookError
-from neuron_doctor.engine.rulebook import load_rulebook
+from neuron_doctor.engine.rule_loader import load_rulebook
 
 
 def errors_of(folder: Path, *rules: str, **files: str) -> list[str]:

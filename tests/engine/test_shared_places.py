@@ -11,8 +11,9 @@ from builders import hit, pack, rule, source
 
 from neuron_doctor.engine.diagnosis import diagnose, diagnose_once
 from neuron_doctor.engine.facts import Collection, Fact, Place, Source, Span
+from neuron_doctor.engine.grades import Role
 from neuron_doctor.engine.rulebook import Rulebook
-from neuron_doctor.engine.verdict import Diagnosis, Finding, Role
+from neuron_doctor.engine.verdict import Diagnosis, Finding
 
 EXPLAINS = "explains:\n  - {causes: [stuck], relation: job, within: 1h, edge: timed-out-waiting-for}"
 NOISE = "role: context"

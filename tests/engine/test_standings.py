@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source, Span, Value
 from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from builders import hit, source
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Source
 from neuron_doctor.engine.moments import Moment

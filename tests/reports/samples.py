@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Problem, Source, Span, span_of
+from neuron_doctor.engine.grades import ActionKind, EdgeType, Role, Severity, Status
 from neuron_doctor.engine.verdict import (
     Action,
-    ActionKind,
     Alternative,
     ClockOffset,
     Counterfactual,
     Diagnosis,
     Edge,
-    EdgeType,
     Finding,
     NotEvaluable,
     Proof,
-    Role,
-    Severity,
-    Status,
     Verdict,
 )
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec.structs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from neuron_doctor.engine.facts import Fact, Place
-from neuron_doctor.engine.verdict import Diagnosis, Proof, Role
+from neuron_doctor.engine.grades import Role
+from neuron_doctor.engine.verdict import Diagnosis, Proof
 from neuron_doctor.reports.json_report import render_json, report_object
 from neuron_doctor.reports.objects import fact_object, proof_object
 
@@ -70,7 +71,7 @@ def test_the_report_says_the_exit_status_and_the_version_that_it_is_given(sample
 def test_equal_diagnoses_give_equal_bytes_and_the_order_of_files_is_of_no_effect(samples: ModuleType) -> None:
     one = samples.hbm_incident()
     other = samples.hbm_incident()
-    turned = dataclasses.replace(
+    turned = msgspec.structs.replace(
         other, sources=other.sources[::-1], edges=other.edges[::-1], findings=other.findings[::-1]
     )
     texts = {render_json(d, exit_status=1, version="1") for d in (one, other, turned)}

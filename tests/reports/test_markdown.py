@@ -10,7 +10,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from neuron_doctor.engine.facts import Fact, Place
-from neuron_doctor.engine.verdict import Diagnosis, Proof, Role, Status
+from neuron_doctor.engine.grades import Role, Status
+from neuron_doctor.engine.verdict import Diagnosis, Proof
 from neuron_doctor.reports.markdown import render_markdown
 
 NASTY = st.text(st.sampled_from(list("`~*_#@<>[]()!|\\&:/.-+=\"' \t\r\nabcw1\x1b\u202e")), min_size=1, max_size=60)

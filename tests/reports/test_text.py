@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Problem
-from neuron_doctor.engine.verdict import Diagnosis, Role, Severity, Status
+from neuron_doctor.engine.grades import Role, Severity, Status
+from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.reports.lines import cells
 from neuron_doctor.reports.summary import worth_a_look
 from neuron_doctor.reports.text import render_text

@@ -10,13 +10,14 @@ from neuron_doctor.collectors.nrt import SYMBOLS
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.rulebook import Rule
 from neuron_doctor.engine.verdict import Finding
-from neuron_doctor.pipeline import collect_inputs, rulebook_for
-from neuron_doctor.request import Request
+from neuron_doctor.packs import load_with_examples
+from neuron_doctor.pipeline import collect_inputs
+from neuron_doctor.request import Packs
 from neuron_doctor.rulelint import lint
 from neuron_doctor.ruletest import check_rule, inputs_of
 from neuron_doctor.scan import Engine
 
-RULEBOOK = rulebook_for(Request(()))
+RULEBOOK = load_with_examples(Packs())
 ENGINE = Engine.of(RULEBOOK)
 #: Codes that are no failure by themselves: success, nothing to read, still under way.
 HARMLESS_CODES = {0, 15, 1100}

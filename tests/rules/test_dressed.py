@@ -7,12 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from neuron_doctor.engine.diagnosis import diagnose
-from neuron_doctor.pipeline import collect_inputs, rulebook_for
-from neuron_doctor.request import Request
+from neuron_doctor.packs import load_with_examples
+from neuron_doctor.pipeline import collect_inputs
+from neuron_doctor.request import Packs
 from neuron_doctor.ruletest import inputs_of
 from neuron_doctor.scan import Engine
 
-RULEBOOK = rulebook_for(Request(()))
+RULEBOOK = load_with_examples(Packs())
 ENGINE = Engine.of(RULEBOOK)
 DRESS: dict[str, Callable[[str], str]] = {
     "torchrun": lambda line: f"[rank3]: {line}",

@@ -1,0 +1,130 @@
+"""The compiled rulebook, kept between runs: known by the content of all its files, read back without running anything.
+
+It is stored as a pickle that may name the classes of a rulebook and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Sequence
+from functools import cache
+from hashlib import sha256
+from io import BytesIO
+from types import MappingProxyType
+from typing import Any
+
+from msgspec.structs import replace
+
+import neuron_doctor.engine
+from neuron_doctor.__about__ import VERSION
+from neuron_doctor.engine import conditions, expressions, grades, rulefile
+from neuron_doctor.engine.errors import Location
+from neuron_doctor.engine.packfiles import PackFile
+from neuron_doctor.engine.patterns import Pattern, PatternSet
+from neuron_doctor.engine.rulebook import Cause, Explains, Follows, Rule, Rulebook
+from neuron_doctor.keep import Keep
+
+_SORT = "rules"
+_CLASSES: Sequence[type] = (
+    Cause,
+    Explains,
+    Follows,
+    Rule,
+    Rulebook,
+    Pattern,
+    PatternSet,
+    Location,
+    grades.ActionKind,
+    grades.EdgeType,
+    grades.Severity,
+    rulefile.ActionDoc,
+    rulefile.AlternativeDoc,
+    expressions.Junction,
+    expressions.RecordQuery,
+    expressions.Test,
+    conditions.Absent,
+    conditions.Combination,
+    conditions.Count,
+    conditions.FindingRef,
+    conditions.Over,
+    conditions.Record,
+    conditions.Sequence,
+)
+_ALLOWED = {(cls.__module__, cls.__qualname__): cls for cls in _CLASSES}
+#: What reading a pickle of other classes, or of nothing, may raise.
+_UNREADABLE = (pickle.UnpicklingError, AttributeError, EOFError, IndexError, KeyError, TypeError, ValueError)
+
+
+def compiled(files: Sequence[PackFile], keep: Keep) -> Rulebook:
+    """The rulebook of these files, without the examples of its rules. Raises RulebookError; what is wrong is never kept."""
+    key = _key(files)
+    kept = keep.get(_SORT, key)
+    rulebook = _read(kept) if kept else None
+    if rulebook is None:
+        from neuron_doctor.engine.rule_loader import compile_rulebook  # noqa: PLC0415 - YAML and lark: only where needed
+
+        rulebook = compile_rulebook(files)
+        rulebook = replace(rulebook, rules=tuple(replace(rule, examples=None) for rule in rulebook.rules))
+        keep.put(_SORT, key, pickle.dumps(replace(rulebook, causes=dict(rulebook.causes)), protocol=5))
+    return rulebook
+
+
+def _key(files: Sequence[PackFile]) -> str:
+    """Everything that a compiled rulebook depends on: the files under their names, this program, and Python."""
+    known = sha256(f"{VERSION} {sys.version_info[:2]} {code_digest()}".encode())
+    for file in files:
+        said = f"\0{file.shown}\0{file.only_terms}\0{file.fault}\0{len(file.content)}\0"
+        known.update(said.encode("utf-8", "surrogateescape"))
+        known.update(file.content)
+    return known.hexdigest()
+
+
+@cache
+def code_digest() -> str:
+    """Of the engine as it stands: in a checkout it changes without a new version."""
+    known = sha256()
+    engine = os.path.dirname(neuron_doctor.engine.__file__ or "")
+    for name in _SHAPE_IT:
+        with open(os.path.join(engine, name), "rb", buffering=0) as file:
+            known.update(file.read())
+    return known.hexdigest()
+
+
+_SHAPE_IT = (
+    "conditions.py",
+    "durations.py",
+    "errors.py",
+    "expressions.py",
+    "facts.py",
+    "grades.py",
+    "kinds.py",
+    "matcher.py",
+    "patterns.py",
+    "query_parser.py",
+    "record.lark",
+    "rule_loader.py",
+    "rulebook.py",
+    "rulefile.py",
+    "yamlfile.py",
+)
+
+
+class _Reader(pickle.Unpickler):
+    """Makes the values of a rulebook and refuses everything else that a pickle could name."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The class, if it is one of ours."""
+        try:
+            return _ALLOWED[module, name]
+        except KeyError:
+            raise pickle.UnpicklingError(f"{module}.{name} is no part of a rulebook") from None
+
+
+def _read(data: bytes) -> Rulebook | None:
+    try:
+        read = _Reader(BytesIO(data)).load()
+    except _UNREADABLE:
+        return None
+    return replace(read, causes=MappingProxyType(read.causes)) if isinstance(read, Rulebook) else None

@@ -1,0 +1,14 @@
+"""What holds for all tests: nothing is kept in the home of who runs them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _a_cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    directory: Path = tmp_path_factory.mktemp("cache")
+    os.environ["NEURON_DOCTOR_CACHE"] = str(directory)
