@@ -11,7 +11,7 @@ from neuron_doctor.engine.matcher import loosened
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.rulefile import ExampleDoc
-from neuron_doctor.packs import load
+from neuron_doctor.packs import load_with_examples
 from neuron_doctor.request import Packs
 
 _LONGEST = 2000
@@ -27,7 +27,7 @@ class CatalogueLines:
     @classmethod
     def builtin(cls) -> CatalogueLines:
         """Of the rules that come with neuron-doctor."""
-        return cls(load(Packs()))
+        return cls(load_with_examples(Packs()))
 
     @cached_property
     def expressions(self) -> list[str]:
