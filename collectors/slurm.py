@@ -21,8 +21,10 @@ from neuron_doctor.engine.wallclock import ns_of
 _SACCT_TITLE = regex(r"\s*(?:\w+[\s|]+)?JobID(?:Raw)?[\s|]")
 _SACCT = regex(
     r"\s*(?:\w+[\s|]+)?JobID|[- ]+$|\s*\d+(?:[._+\[][\w\[\]%,.+-]*)?(?:[\s|]|$)"
-    r"|[^|\n]{0,200}\|\d+(?:[._+]\w+)?\|| {4,}\S"
+    r"|[^|\n]{0,200}\|\d+(?:[._+]\w+)?\|| {4,}\S|[(#]"
 )
+#: What somebody has written beside the table.
+_REMARK = regex(r"\s*[(#]")
 _SINFO_TITLE = regex(r"REASON\s+USER\s+TIMESTAMP\s+NODELIST")
 _SINFO = regex(
     r"(?P<reason>\S.*?)\s{1,40}(?P<user>[\w.()-]{1,32})\s+(?P<when>\d{4}-\d\d-\d\dT[\d:]{8}|Unknown)\s+(?P<nodes>\S+)\s*$"
@@ -69,7 +71,7 @@ def _sniff(head: bytes, _name: str) -> bool:
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     """`slurm-job` and `launcher-failure` for jobs and steps, `node-condition` for nodes that have a reason."""
-    rows = output(lines)
+    rows = [line for line in output(lines) if not _REMARK.match(line.text)]
     first = rows[0].text if rows else ""
     if _SACCT_TITLE.match(first):
         for line, record in _sacct_records(rows):

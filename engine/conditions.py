@@ -48,11 +48,13 @@ class Absent(Struct, frozen=True):
 
 
 class Over(Struct, frozen=True):
-    """A quantifier over the known ranks, hosts or devices."""
+    """A quantifier over the known ranks, hosts or devices; or over those that have the record at all, by whether their
+    value of the field `alike` is the commonest one."""
 
     each: str
     quantifier: str
     have: RecordQuery
+    alike: str | None = None
 
 
 class FindingRef(Struct, frozen=True):

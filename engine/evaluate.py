@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.durations import format_duration
 from neuron_doctor.engine.expressions import RecordQuery, field_of, holds, kleene
-from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.facts import Fact, Source, Value
 from neuron_doctor.engine.moments import Moment, difference_ns
 from neuron_doctor.engine.verdict import Proof
 
@@ -205,12 +205,30 @@ _QUANTIFIERS: Mapping[str, Callable[[int, int], int | None]] = {
 
 def _over(condition: cond.Over, scene: Scene) -> Proof:
     facts = scene.answers(condition.have)
-    known = set(scene.known.get(condition.each, ()))
-    having = {value for fact in facts if (value := getattr(fact.place, condition.each)) is not None}
-    lacking = known - having
+    if condition.alike:
+        having, lacking = _alike(facts, condition.each, condition.alike)
+    else:
+        known = set(scene.known.get(condition.each, ()))
+        having = {value for fact in facts if (value := getattr(fact.place, condition.each)) is not None}
+        lacking = known - having
     side = _QUANTIFIERS[condition.quantifier](len(having), len(lacking))
-    op = f"{condition.quantifier} {condition.each} has {condition.have.text}"
+    alike = f" with one {condition.alike}" if condition.alike else ""
+    op = f"{condition.quantifier} {condition.each} has {condition.have.text}{alike}"
     if side is None:
         return Proof(op, held=False, facts=tuple(facts))
     subjects = tuple(sorted(having if side else lacking))
     return Proof(op, held=True, facts=tuple(facts), subjects=subjects)
+
+
+def _alike(facts: Iterable[Fact], each: str, name: str) -> tuple[set[int | str], set[int | str]]:
+    """Who has the value of the field that most have, and who has only others; nobody, where two values are as common."""
+    values: dict[int | str, set[Value]] = defaultdict(set)
+    for fact in facts:
+        subject, value = getattr(fact.place, each), field_of(fact, name)
+        if subject is not None and value is not None:
+            values[subject].add(value)
+    most = Counter(value for some in values.values() for value in some).most_common(2)
+    if not most or (len(most) > 1 and most[0][1] == most[1][1]):
+        return set(), set()
+    having = {subject for subject, some in values.items() if most[0][0] in some}
+    return having, set(values) - having

@@ -110,10 +110,7 @@ def _matches(
         proof = evaluate(rule.when, Scene(groups.visible(key), by_id, known, findings))
         if proof.held:
             used = _used(proof)
-            singled = tuple(subject for subject in _subjects(proof) if isinstance(subject, int))
-            place = _place_of_ranks(singled, used, topology) if singled else _place(rule, used)
-            hosts = _homes(singled, topology) if singled else _hosts(used)
-            found.append(Match(rule, place, hosts, used, proof))
+            found.append(Match(rule, *_where(rule, _subjects(proof), used, topology), used, proof))
     return _without_echoes(found)
 
 
@@ -205,6 +202,20 @@ _FINER: Mapping[str, frozenset[str]] = {
     "device": frozenset({"core", "pid"}),
     "host": frozenset({"device", "core", "pid", "local_rank", "container"}),
 }
+
+
+def _where(
+    rule: Rule, subjects: Sequence[str | int], used: Sequence[Fact], topology: Topology
+) -> tuple[Place, tuple[str, ...]]:
+    """The place of a finding and its hosts: what a quantifier singles out, else that of the facts."""
+    ranks = [subject for subject in subjects if isinstance(subject, int)]
+    hosts = tuple(subject for subject in subjects if isinstance(subject, str))
+    if ranks:
+        return _place_of_ranks(ranks, used, topology), _homes(ranks, topology)
+    if hosts:
+        theirs = _place(rule, [fact for fact in used if fact.place.host in hosts])
+        return replace(theirs, host=hosts[0] if len(hosts) == 1 else None), hosts
+    return _place(rule, used), _hosts(used)
 
 
 def _place(rule: Rule, facts: Sequence[Fact]) -> Place:

@@ -295,7 +295,7 @@ def _leaf(loader: _Loader, doc: ConditionDoc, source: Document, where: DocPath) 
             query(doc.absent.record, "record"), query(doc.absent.after, "after"), parse_duration(doc.absent.within)
         )
     if doc.over is not None:
-        return cond.Over(doc.over.each, doc.over.quantifier, query(doc.over.have, "have"))
+        return cond.Over(doc.over.each, doc.over.quantifier, query(doc.over.have, "have"), doc.over.alike)
     named = doc.finding or doc.elsewhere or ""
     if named not in loader.rules:
         loader.complain(source.at(*where), f"there is no rule {named!r}", _near(named, loader.rules))

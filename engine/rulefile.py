@@ -62,11 +62,13 @@ class AbsentDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 class OverDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """How many of the known ranks (hosts, devices) have a record. The finding is about the exceptions for
-    `all-but-few` (at most a quarter, at least two that have it), about those that have it otherwise."""
+    `all-but-few` (at most a quarter, at least two that have it), about those that have it otherwise. With `alike`,
+    only those that have a record count, and to have it is to have one with the commonest value of that field."""
 
     each: Literal["rank", "host", "device"]
     quantifier: Literal["all", "any", "none", "odd-one-out", "all-but-few"]
     have: Query
+    alike: str | None = None
 
 
 class ConditionDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):

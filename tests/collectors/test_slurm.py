@@ -114,3 +114,9 @@ def test_the_batch_step_ends_as_its_job_does_and_names_no_host_for_the_reason() 
     )
     facts = by_kind(facts_of(text))["slurm-job"]
     assert [fact.place.host for fact in facts] == [None, None, "trn-3"]
+
+
+def test_a_remark_below_the_table_is_neither_a_row_nor_a_reason_to_refuse_it() -> None:
+    text = f'{SACCT.rstrip()}\n(full State of 8813: "CANCELLED by 1207")\n# asked on the head node\n'
+    assert jobs(text) == jobs(SACCT)
+    assert not read(text)[1].problems

@@ -133,6 +133,34 @@ def test_quantifiers_over_ranks(quantifier: str, have: list[int], known: int, si
     assert proof.subjects == (singled or ())
 
 
+@pytest.mark.parametrize(
+    ("values", "singled"),
+    [
+        ({0: "x", 1: "x", 2: "y"}, (2,)),
+        ({0: "x", 1: "x", 2: "x"}, None),
+        ({0: "x", 1: "y"}, None),  # nobody is in the right
+        ({0: "x", 1: "x", 2: "y", 3: "y"}, None),
+        ({0: "x", 1: "y", 2: "z"}, None),
+        ({rank: "x" for rank in range(8)} | {8: "y", 9: "z"}, (8, 9)),
+        ({rank: "x" for rank in range(4)} | {4: "y", 5: "y"}, None),  # more than a quarter
+    ],
+)
+def test_those_whose_value_differs_from_that_of_nearly_all_are_singled_out(
+    values: dict[int, str], singled: tuple[int, ...] | None
+) -> None:
+    condition = cond.Over("rank", "all-but-few", parse_query("a"), alike="v")
+    facts = [hit("a", rank=rank, offset=rank, data={"v": value}) for rank, value in values.items()]
+    proof = evaluate(condition, scene(*facts, rank=range(20)))
+    assert proof.held is (singled is not None)
+    assert proof.subjects == (singled or ())
+
+
+def test_who_has_the_common_value_among_others_is_not_singled_out() -> None:
+    condition = cond.Over("rank", "all-but-few", parse_query("a"), alike="v")
+    facts = [hit("a", rank=n % 3, offset=n, data={"v": value}) for n, value in enumerate(["x", "x", "x", "x", "x", "y"])]
+    assert not evaluate(condition, scene(*facts)).held
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 30)), max_size=12), st.randoms())
 def test_the_order_in_which_facts_come_changes_nothing(items: list[tuple[str, int]], random: object) -> None:
     facts = [hit(name, at=t, offset=i) for i, (name, t) in enumerate(items)]
