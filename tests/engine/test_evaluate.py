@@ -141,8 +141,8 @@ def test_quantifiers_over_ranks(quantifier: str, have: list[int], known: int, si
         ({0: "x", 1: "y"}, None),  # nobody is in the right
         ({0: "x", 1: "x", 2: "y", 3: "y"}, None),
         ({0: "x", 1: "y", 2: "z"}, None),
-        ({rank: "x" for rank in range(8)} | {8: "y", 9: "z"}, (8, 9)),
-        ({rank: "x" for rank in range(4)} | {4: "y", 5: "y"}, None),  # more than a quarter
+        (dict.fromkeys(range(8), "x") | {8: "y", 9: "z"}, (8, 9)),
+        (dict.fromkeys(range(4), "x") | {4: "y", 5: "y"}, None),  # more than a quarter
     ],
 )
 def test_those_whose_value_differs_from_that_of_nearly_all_are_singled_out(
@@ -157,7 +157,9 @@ def test_those_whose_value_differs_from_that_of_nearly_all_are_singled_out(
 
 def test_who_has_the_common_value_among_others_is_not_singled_out() -> None:
     condition = cond.Over("rank", "all-but-few", parse_query("a"), alike="v")
-    facts = [hit("a", rank=n % 3, offset=n, data={"v": value}) for n, value in enumerate(["x", "x", "x", "x", "x", "y"])]
+    facts = [
+        hit("a", rank=n % 3, offset=n, data={"v": value}) for n, value in enumerate(["x", "x", "x", "x", "x", "y"])
+    ]
     assert not evaluate(condition, scene(*facts)).held
 
 
