@@ -7,7 +7,7 @@ fixed place: matching a row takes time linear in the prefix.
 
 Sources: AWS Neuron SDK 2.32 runtime and troubleshooting guides (libnrt, libnccom, nrtd), torch.distributed.elastic
 (log prefixes), torch c10 logging, absl/glog, TensorFlow, vLLM and NeMo logging, Open MPI `--tag-output`,
-`srun --label`, Ray, the CRI log format (kubelet), `kubectl logs --prefix --timestamps`, dmesg(1), rsyslog,
+`srun --label`, pdsh and clush, Ray, the CRI log format (kubelet), `kubectl logs --prefix --timestamps`, dmesg(1), rsyslog,
 journalctl(1).
 """
 
@@ -274,6 +274,26 @@ _LETTERED = (
     _header(rf"{_LETTER} [\w./-]{{1,300}}:\d{{1,6}}\] ", ends=True),  # TensorFlow, its date stripped
 )
 
+#: What a line of a job or of the kernel begins with, behind the name of a host.
+_BEGINNING = (
+    r"(?=\[ {0,11}\d{1,9}\.\d{6}\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:|\[(?:rank|default)\d|\[pod/|\(\w{1,80} pid=\d"
+    r"|\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d[ T]|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{1,10}:\d{1,10} {1,8}(?:ERROR|WARN|INFO) "
+    r"|[IWEF]\d{4} \d\d:|Traceback \(most|  File \"|    \S|[A-Za-z][\w.]{0,80}(?:Error|Exception): )"
+)
+#: Words that programs number as pdsh numbers hosts.
+_NUMBERED_ELSE = (
+    r"(?!(?:rank|worker|task|proc|process|pid|thread|step|epoch|iter|stage|layer|shard|device|core|gpu|nd|nc|dp|tp|pp|ep|attempt|run|job"
+    r"|nvme|eth|ens|md|loop|sd|vd)[-.]?\d{1,6}: )"
+)
+
+_PARALLEL_SHELLS = (  # pdsh, clush, dsh: the host before each line; a name without a number is a word like any other
+    _label(
+        rf"{_NUMBERED_ELSE}(?=[a-z.-]{{0,80}}\d)(?P<host>[a-z][a-z\d]{{0,30}}(?:[-.][a-z\d]{{1,40}}){{0,8}}): {_BEGINNING}",
+        When.BEFORE_HEADERS,
+    ),
+)
+_PARALLEL_SHELLS_BY_ADDRESS = (_label(rf"(?P<host>\d{{1,3}}(?:\.\d{{1,3}}){{3}}): {_BEGINNING}", When.BEFORE_HEADERS),)
+
 _DOTS = (_label(r"\.{1,2000}(?=\d{4}-)"),)  # progress of the compiler, before the next stamp
 
 _NRT = (_label(r"NRT: {1,8}(?=\d{1,10}:\d{1,10} )"),)
@@ -308,6 +328,8 @@ FORMS = _by_first(
     ("n", (_label(rf"(?:nrtd|neuron-rtd)\[{_PID}\]: "),)),
     ("l", _LIBFABRIC),
     (_DIGITS + _CAPITALS + _SMALL, _NCCL),
+    (_SMALL, _PARALLEL_SHELLS),
+    (_DIGITS, _PARALLEL_SHELLS_BY_ADDRESS),
 )
 
 #: The rows to try after something has shown that the line is the kernel's. Its own messages begin with `INFO:` or

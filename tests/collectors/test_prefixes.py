@@ -341,3 +341,40 @@ def test_the_rank_in_a_process_group_does_not_replace_the_global_one() -> None:
 def test_the_label_of_a_rank_is_read_with_and_without_its_colon(label: str) -> None:
     record = only(f"2026-09-14T16:09:01.140975007Z stderr F {label}{RUNTIME}")
     assert (record.place.rank, record.place.pid) == (7, 30294)
+
+
+# --- parallel shells -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("raw", "host", "channel"),
+    [
+        ("trn1-041: [80123.551201] neuron: reset of nd5 failed", "trn1-041", Channel.KERNEL),
+        ("cpu-18: [Tue Mar  3 11:47:31 2026] Out of memory: x", "cpu-18", Channel.KERNEL),
+        ("10.0.3.7: [80123.551201] neuron: reset of nd5 failed", "10.0.3.7", Channel.KERNEL),
+        ("ip-10-0-3-7.ec2.internal: 2026-02-11 04:10:00,120 INFO step 3", "ip-10-0-3-7.ec2.internal", Channel.LOG),
+        (f"n12: {RUNTIME}", "n12", Channel.LOG),
+        ("n12: [rank3]: ValueError: x", "n12", Channel.LOG),
+        ("n12: KeyError: 'x'", "n12", Channel.LOG),
+    ],
+)
+def test_a_parallel_shell_names_the_host_before_each_line(raw: str, host: str, channel: Channel) -> None:
+    record = only(raw)
+    assert record.place.host == host
+    assert record.channel is channel
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "rank3: 2026-02-11 04:10:00,120 INFO step 3",
+        "stage2: [80123.551201] x",
+        "nvme0: [80123.551201] x",
+        "train: 2026-02-11 04:10:00,120 INFO step 3",
+        "utf8: 2026 files",
+        "e2e4: done",
+        "Node7: 2026-02-11 04:10:00,120 INFO step 3",
+    ],
+)
+def test_other_words_before_a_colon_are_no_hosts(raw: str) -> None:
+    assert {record.place.host for record in peel(raw).records} == {None}
