@@ -29,8 +29,14 @@ def _attempt(effect: Located, cause: Located) -> bool | None:
     return _equal(effect.place.attempt, cause.place.attempt)
 
 
+def _other_job(effect: Located, cause: Located) -> bool:
+    """Whether both are of jobs that a scheduler has numbered, and of two: names may be two names of one job."""
+    a, b = effect.place.job, cause.place.job
+    return a is not None and b is not None and a.isdigit() and b.isdigit() and a != b
+
+
 def _job(effect: Located, cause: Located) -> bool | None:
-    return _attempt(effect, cause) is not False
+    return _attempt(effect, cause) is not False and not _other_job(effect, cause)
 
 
 def _host(effect: Located, cause: Located) -> bool | None:
