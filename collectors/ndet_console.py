@@ -34,8 +34,13 @@ _COMPLETE = "X"
 
 def sniff(head: bytes, _name: str) -> bool:
     """Whether the text is mainly output of neuron-det."""
-    ours = [line for line in head_lines(head) if _is_ours(line)]
-    return bool(ours) and len(head_lines(head)) - len(ours) <= max(_OTHERS, len(ours) // 10)
+    lines = head_lines(head)
+    others = 0
+    for line in lines:
+        others += not _is_ours(line)
+        if others > max(_OTHERS, (len(lines) - others) // 10):
+            return False
+    return others < len(lines)
 
 
 def _is_ours(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -89,15 +90,17 @@ def fact(
     return Fact(kind, data, place.over(Place(host=line.host)).over(inp.place), span, inp.source_id, instant)
 
 
-def head_lines(head: bytes, limit: int = HEAD) -> list[str]:
-    """The lines of output in the first `limit` bytes; a line cut by the limit is left out, binary data has none."""
+@lru_cache(maxsize=4)
+def head_lines(head: bytes, limit: int = HEAD) -> tuple[str, ...]:
+    """The lines of output in the first `limit` bytes; a line cut by the limit is left out, binary data has none. A dozen
+    collectors ask for those of the same input, one after the other: they are cut once."""
     part = head[:limit]
     if b"\0" in part:
-        return []
+        return ()
     if len(part) == limit:
         part = part[: part.rfind(b"\n") + 1]
     texts = part.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
-    return [text for text in texts if text.strip() and command_of(text) is None]
+    return tuple([text for text in texts if text.strip() and command_of(text) is None])
 
 
 def opening(head: bytes) -> str:

@@ -58,8 +58,11 @@ def is_text(head: bytes, _name: str) -> bool:
     """No NUL bytes and few control characters, whatever the encoding of the rest."""
     if b"\0" in head:
         return False
-    control = sum(head.count(bytes([code])) for code in (*range(1, 8), *range(14, 27), *range(28, 32)))
+    control = len(head) - len(head.translate(None, _CONTROL))
     return control * 50 <= len(head)
+
+
+_CONTROL = bytes((*range(1, 8), *range(14, 27), *range(28, 32)))
 
 
 def _collect(scan: _Scan) -> Iterator[Fact]:
@@ -324,8 +327,10 @@ def _times_of_line(block: Block, at: int) -> list[Instant]:
 
 def _weigh_channels(scan: _Scan, block: Block) -> None:
     """Whose lines the first ones are: the kernel's or others'."""
-    for raw in block.data[block.start : block.end].split(b"\n", 50)[:50]:
-        if raw.strip():
-            kernel = peel(_decode(raw[:REACH_ASIDE])).records[0].channel is Channel.KERNEL
-            scan.kernel += kernel
-            scan.others += not kernel
+    first = [raw for raw in block.data[block.start : block.end].split(b"\n", 50)[:50] if raw.strip()]
+    for raw in first:
+        if 2 * max(scan.kernel, scan.others) > len(first):
+            return  # the majority, whatever the others are
+        kernel = peel(_decode(raw[:REACH_ASIDE])).records[0].channel is Channel.KERNEL
+        scan.kernel += kernel
+        scan.others += not kernel

@@ -58,8 +58,7 @@ def match_rules(
     missing: list[NotEvaluable] = []
     for rule in rulebook.rules:
         matches[rule.id] = _matches(rule, by_name, sources, topology, known, matches)
-        needs = _needs(rule.when, patterns, collected)
-        if needs and not matches[rule.id]:
+        if not matches[rule.id] and (needs := _needs(rule.when, patterns, collected)):
             missing.append(NotEvaluable(rule.id, tuple(sorted(needs))))
     found = [match for of_rule in matches.values() for match in of_rule]
     return _claimed(found, facts), sorted(missing, key=lambda n: n.rule)
@@ -100,6 +99,8 @@ def _matches(
     known: Mapping[str, Sequence[int | str]],
     earlier: Mapping[str, Sequence[Match]],
 ) -> list[Match]:
+    if not any(query.name in by_name for query in cond.anchors(rule.when)):
+        return []  # so it is for most rules, most often
     groups = _Groups(rule, by_name, single_host=len(topology.hosts) <= 1)
     by_id = {source.id: source for source in sources}
     found: list[Match] = []

@@ -62,5 +62,5 @@ def test_a_form_needs_the_first_the_last_and_most_lines(lines: list[str]) -> Non
 
 
 def test_a_line_that_the_head_cuts_is_not_judged() -> None:
-    assert head_lines(b"whole\ncut of", 12) == ["whole"]
-    assert head_lines(b"whole\nlast", 12) == ["whole", "last"]
+    assert head_lines(b"whole\ncut of", 12) == ("whole",)
+    assert head_lines(b"whole\nlast", 12) == ("whole", "last")
