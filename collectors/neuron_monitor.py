@@ -58,6 +58,8 @@ _ANCHORS = {FAILURES: "execution_summary"}
 _INT64 = 2**63 - 1
 #: Most reports have none, and need not be searched.
 _ANY_ERROR = regex(rb'"error"\s*:\s*"[^"]')
+#: A line of JSON that is printed over several lines.
+_MEMBER = regex(rb"\s*(?:[\"}\]]|-?\d|true|false|null)")
 _PID = regex(rb'"pid"\s*:\s*"?(\d+)')
 _SCALAR = regex(rb'"[^"\n]{1,64}"\s{0,8}:\s{0,8}[^\s{\[,}][^,}\n]{0,400}')
 _DEVICE = regex(rb'"neuron_device_index"\s*:\s*"?(\d+)')
@@ -97,8 +99,13 @@ class _Instance(Struct):
 
 
 def sniff(head: bytes, _name: str) -> bool:
-    """Two metric groups as members of JSON; the configuration of neuron-monitor and programs that read it have none."""
-    return len(set(_GROUP.findall(head))) >= _ENOUGH
+    """Two metric groups as members of JSON; the configuration of neuron-monitor and programs that read it have none. A log
+    in which a report is quoted here and there is a log."""
+    if len(set(_GROUP.findall(head))) < _ENOUGH:
+        return False
+    lines = [line for line in head.split(b"\n") if line.strip()]
+    others = sum(b"{" not in line and not _MEMBER.match(line) for line in lines)
+    return 2 * others < len(lines)
 
 
 def collect(inp: Input) -> Iterator[Fact]:

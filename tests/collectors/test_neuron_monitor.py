@@ -396,3 +396,11 @@ def test_sums_do_not_depend_on_which_samples_repeat(counts: list[int]) -> None:
 )
 def test_other_json_and_programs_are_not_taken_for_reports(other: bytes) -> None:
     assert not COLLECTOR.sniff(other, "neuron-monitor.json")
+
+
+def test_a_log_that_quotes_a_report_is_a_log() -> None:
+    report = b'{"neuron_runtime_data": [], "system_data": {"memory_info": {}, "vcpu_usage": {}}, "instance_info": {}}\n'
+    noise = b"2025-07-02 18:59:18,244 INFO train: step=100 loss=2.3\n"
+    assert COLLECTOR.sniff(report * 3, "monitor.log")
+    assert COLLECTOR.sniff(noise + report * 3, "monitor.log")
+    assert not COLLECTOR.sniff(noise * 5 + report + noise * 5, "train.log")
