@@ -59,7 +59,7 @@ _INT64 = 2**63 - 1
 #: Most reports have none, and need not be searched.
 _ANY_ERROR = regex(rb'"error"\s*:\s*"[^"]')
 #: A line of JSON that is printed over several lines.
-_MEMBER = regex(rb"\s*(?:[\"}\]]|-?\d|true|false|null)")
+_MEMBER = regex(rb"\s*(?:[\"}\]]|(?:-?\d[\d.eE+-]{0,40}|true|false|null),?\s*$)")
 _PID = regex(rb'"pid"\s*:\s*"?(\d+)')
 _SCALAR = regex(rb'"[^"\n]{1,64}"\s{0,8}:\s{0,8}[^\s{\[,}][^,}\n]{0,400}')
 _DEVICE = regex(rb'"neuron_device_index"\s*:\s*"?(\d+)')
