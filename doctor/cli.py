@@ -9,7 +9,7 @@ import traceback
 import typer
 
 from neuron_doctor.__about__ import VERSION
-from neuron_doctor.commands import diagnose, evaluate, facts, rulebook
+from neuron_doctor.commands import diagnose, evaluate, facts, part, rulebook
 from neuron_doctor.commands.completion import COMPLETE, completion, enable_completion
 from neuron_doctor.exits import Exit, Nagios
 
@@ -19,6 +19,7 @@ Examples:
   neuron-doctor diagnose logs.tar.gz -f json  for scripts; exit status 1: failure
   journalctl -k | neuron-doctor diagnose -    from standard input
   neuron-doctor facts incident/               what was read, a JSON object a line
+  neuron-doctor part /var/log -o a.part       on each node; then: diagnose *.part
 """
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 app.command("diagnose")(diagnose.diagnose)
 app.command("facts")(facts.facts)
+app.command("part")(part.part)
 app.command("evaluate")(evaluate.evaluate)
 app.command("completion")(completion)
 app.add_typer(rulebook.app, name="rules")

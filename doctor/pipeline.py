@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.layout import placed_by_layout
-from neuron_doctor.collectors.walk import find
+from neuron_doctor.collectors.walk import Found, find
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant
+from neuron_doctor.engine.readings import Reading, apart, gathered, merged
 from neuron_doctor.engine.rulebook import Rulebook
+from neuron_doctor.engine.searched import understood
 from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.engine.wallclock import date_of, ns_of
 from neuron_doctor.packs import load
 from neuron_doctor.scan import Engine, Scanned, scan_input
-from neuron_doctor.shards import Shard, is_worth_it, joined, planned, scan
+from neuron_doctor.shards import Shard, is_worth_it, joined, planned, readings, scan
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -38,8 +41,22 @@ def diagnose_paths(request: Request, rulebook: Rulebook, stdin: BinaryIO | None 
 def collect(request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None) -> Collection:
     """Facts and sources of all inputs. An input that cannot be read is a problem of its source; the rest goes on."""
     engine = Engine.of(rulebook, pure=request.packs.pure)
-    shards = planned(find(request.paths, request.labels), engine, cut=request.jobs > 1 or bool(request.scheduler))
-    return collection_of(scan_all(shards, engine, request, stdin), request)
+    shards = _planned(find(request.paths, request.labels), engine, request)
+    return collection_of(scan_all(shards, engine, request, stdin), request, rulebook)
+
+
+def read(
+    request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None, *, but: Path | None = None
+) -> list[Reading]:
+    """What each source says, by itself, in the order of their paths; the file `but` is left out. Raises MissingPath."""
+    engine = Engine.of(rulebook, pure=request.packs.pure)
+    left_out = but.resolve() if but else None
+    found = [f for f in find(request.paths, request.labels) if not but or Path(f.location).resolve() != left_out]
+    return merged(readings(scan_all(_planned(found, engine, request), engine, request, stdin)))
+
+
+def _planned(found: Iterable[Found], engine: Engine, request: Request) -> list[Shard]:
+    return planned(found, engine, cut=request.jobs > 1 or bool(request.scheduler))
 
 
 def scan_all(
@@ -79,9 +96,9 @@ def scan_some(
         yield number
 
 
-def collection_of(scanned: Iterable[Sequence[Scanned]], request: Request) -> Collection:
-    """Everything that was scanned, with hosts and time zones that only the whole tells."""
-    collection = placed_by_layout(joined(scanned))
+def collection_of(scanned: Iterable[Sequence[Scanned]], request: Request, rulebook: Rulebook) -> Collection:
+    """Everything that was scanned, as the rulebook understands it, with hosts and time zones that only the whole tells."""
+    collection = placed_by_layout(gathered(apart(understood(merged(readings(scanned)), rulebook))))
     if request.timezone is None:
         return collection
     return replace(collection, facts=tuple(_with_zone(collection.facts, request.timezone)))

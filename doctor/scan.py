@@ -12,11 +12,12 @@ from neuron_doctor.collectors.blocks import WHOLE, Extent
 from neuron_doctor.collectors.catalogue import collectors_for
 from neuron_doctor.collectors.coverage import Coverage
 from neuron_doctor.collectors.discover import unread
-from neuron_doctor.collectors.streams import finish
+from neuron_doctor.collectors.streams import Damaged, finish
 from neuron_doctor.engine.facts import Fact, Source, ranks_of
 from neuron_doctor.engine.matcher import build_matcher
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.keep import keep_of_user
+from neuron_doctor.parts import read_part
 
 
 class Engine(Struct, frozen=True):
@@ -67,6 +68,20 @@ def scan_input(inp: Input, engine: Engine) -> Scanned:
     source = _source(inp)
     named = tuple(fact if fact.source == source.id else replace(fact, source=source.id) for fact in facts)
     return Scanned(source, named, inp.coverage, inp.extent)
+
+
+def scan_part(inp: Input) -> list[Scanned]:
+    """What the sources of a part say; and the part itself, as a source, if anything is wrong with it."""
+    scanned: list[Scanned] = []
+    inp.kind = "part"
+    try:
+        scanned.extend(Scanned(one.source, one.facts, Coverage()) for one in read_part(inp.stream))
+    except Damaged as error:
+        inp.problem(str(error))
+    except OSError as error:
+        inp.problem(f"cannot be read: {error.strerror}")
+    source = _source(inp)
+    return [*scanned, Scanned(source, (), Coverage())] if source.problems else scanned
 
 
 def given_up(path: str, why: str, extent: Extent) -> Scanned:

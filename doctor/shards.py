@@ -18,7 +18,9 @@ from neuron_doctor.collectors.storms import CELL
 from neuron_doctor.collectors.urls import is_url
 from neuron_doctor.collectors.walk import Found
 from neuron_doctor.engine.facts import Collection, Fact, Problem, Source
-from neuron_doctor.scan import Engine, Scanned, collector_for, scan_input
+from neuron_doctor.engine.readings import Reading, gathered, merged
+from neuron_doctor.parts import is_part
+from neuron_doctor.scan import Engine, Scanned, collector_for, scan_input, scan_part
 
 #: Bytes of a shard: large enough that handing it out costs nothing beside it.
 SHARD = 32 * CELL
@@ -97,7 +99,7 @@ def _is_divisible(file: Found, engine: Engine) -> bool:
             head = stream.read(HEAD)
     except OSError:
         return False  # whoever scans it says what is wrong
-    if is_packed(head):
+    if is_packed(head) or is_part(head):
         return False
     collector = collector_for(head, file.path.rpartition("/")[2], engine.collectors)
     return collector is not None and collector.divisible
@@ -127,16 +129,21 @@ def alone(shard: Shard) -> Iterator[Shard]:
 
 def scan(shard: Shard, engine: Engine, stdin: BinaryIO | None = None) -> list[Scanned]:
     """What the files of a shard say, in their order."""
-    scanned = []
+    scanned: list[Scanned] = []
     for file in shard.files:
         for inp in inputs_of(file, stdin):
             inp.extent = shard.extent
-            scanned.append(scan_input(inp, engine))
+            scanned += scan_part(inp) if is_part(inp.stream.peek(HEAD)) else [scan_input(inp, engine)]
     return scanned
 
 
 def joined(parts: Iterable[Sequence[Scanned]]) -> Collection:
-    """All that was scanned, from the results of the shards in the order of the shards. Of a file some extents may be
+    """All that was scanned, from the results of the shards in the order of the shards."""
+    return gathered(merged(readings(parts)))
+
+
+def readings(parts: Iterable[Sequence[Scanned]]) -> Iterator[Reading]:
+    """What each source says, from the results of the shards in the order of the shards. Of a file some extents may be
     missing: then its lines have no numbers from there on."""
     pieces: list[list[Scanned]] = []
     for one in chain.from_iterable(parts):
@@ -144,8 +151,8 @@ def joined(parts: Iterable[Sequence[Scanned]]) -> Collection:
             pieces[-1].append(one)
         else:
             pieces.append([one])
-    sources = tuple(_whole(same) for same in pieces)
-    return Collection(sources, tuple(fact for same in pieces for fact in _renumbered(same)))
+    for same in pieces:
+        yield Reading(_whole(same), tuple(_renumbered(same)))
 
 
 def _whole(parts: Sequence[Scanned]) -> Source:

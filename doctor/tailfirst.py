@@ -96,14 +96,14 @@ def _share(run: _Run) -> float:
 
 
 def _whole(run: _Run, request: Request, rulebook: Rulebook) -> Diagnosis:
-    return diagnose(rulebook, collection_of((run.done[n] for n in range(len(run.shards))), request))
+    return diagnose(rulebook, collection_of((run.done[n] for n in range(len(run.shards))), request, rulebook))
 
 
 def _partial(run: _Run, request: Request, rulebook: Rulebook) -> Diagnosis:
     missing = run.missing
     scanned = [run.done[n] if n in run.done else _unread(shard) for n, shard in enumerate(run.shards)]
     cut = {shard.files[0].path for shard in missing.values() if shard.extent != WHOLE}
-    collection = collection_of(scanned, request)
+    collection = collection_of(scanned, request, rulebook)
     collection = replace(collection, sources=tuple(_half_read(source, cut) for source in collection.sources))
     all_dumps = all(shard.extent != WHOLE for shard in missing.values())
     return diagnose_part(rulebook, collection, left_out=_left_out(run), all_dumps=all_dumps)

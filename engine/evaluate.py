@@ -17,16 +17,22 @@ from neuron_doctor.engine.verdict import Proof
 
 class Scene(Struct, frozen=True):
     """What a condition is evaluated on: the facts visible at one place by name, the sources that cover the job, the
-    known ranks, hosts and devices, and the findings of other rules that are there."""
+    known ranks, hosts and devices, the findings of other rules that are there, and the names of records that were not looked
+    for in all sources of the place."""
 
     facts: Mapping[str, Sequence[Fact]]
     sources: Mapping[str, Source] = field(default_factory=dict)
     known: Mapping[str, Sequence[int | str]] = field(default_factory=dict)
     findings: frozenset[cond.FindingRef] = frozenset()
+    unsearched: frozenset[str] = frozenset()
 
     def answers(self, query: RecordQuery) -> list[Fact]:
         """The facts that answer a query for sure."""
         return [fact for fact in self.facts.get(query.name, ()) if holds(query.where, fact)]
+
+    def decided(self, held: bool, *queries: RecordQuery) -> bool | None:
+        """What holds, holds; that something does not hold is known only where all records of it were looked for."""
+        return held or (None if any(query.name in self.unsearched for query in queries) else False)
 
 
 def evaluate(condition: cond.Condition, scene: Scene) -> Proof:  # noqa: PLR0911 - one for each sort of condition
@@ -34,7 +40,7 @@ def evaluate(condition: cond.Condition, scene: Scene) -> Proof:  # noqa: PLR0911
     match condition:
         case cond.Record(query=query):
             facts = scene.answers(query)
-            return Proof(f"record {query.text}", bool(facts), tuple(facts))
+            return Proof(f"record {query.text}", scene.decided(bool(facts), query), tuple(facts))
         case cond.Combination():
             return _combination(condition, scene)
         case cond.Count():
@@ -67,7 +73,7 @@ def _count(condition: cond.Count, scene: Scene) -> Proof:
     within = f" within {format_duration(condition.within_ns)}" if condition.within_ns else ""
     what = f"distinct {condition.distinct} of " if condition.distinct else ""
     op = f"count {what}{condition.query.text} >= {condition.at_least}{within}"
-    return Proof(op, weight >= condition.at_least, tuple(best))
+    return Proof(op, scene.decided(weight >= condition.at_least, condition.query), tuple(best))
 
 
 def _heaviest(facts: list[Fact], condition: cond.Count) -> tuple[list[Fact], int]:
@@ -150,7 +156,8 @@ def _sequence(condition: cond.Sequence, scene: Scene) -> Proof:
         chain = _chain(first, steps[1:], condition.within_ns)
         if chain:
             return Proof(op, held=True, facts=tuple(chain))
-    return Proof(op, held=False, facts=tuple(fact for step in steps[:1] for fact in step[:1]))
+    held = scene.decided(False, *condition.steps)
+    return Proof(op, held=held, facts=tuple(fact for step in steps[:1] for fact in step[:1]))
 
 
 def _chain(first: Fact, steps: Sequence[Sequence[Fact]], within_ns: int) -> list[Fact] | None:
@@ -177,10 +184,10 @@ def _absent(condition: cond.Absent, scene: Scene) -> Proof:
     for fact in scene.answers(condition.after):
         if any((gap := _after(fact, other)) is not None and gap <= condition.within_ns for other in others):
             continue
-        if _covered(fact, condition.within_ns, scene):
+        if condition.query.name not in scene.unsearched and _covered(fact, condition.within_ns, scene):
             return Proof(op, held=True, facts=(fact,))
         undecided.append(fact)
-    return Proof(op, None if undecided else False, tuple(undecided))
+    return Proof(op, None if undecided else scene.decided(False, condition.after), tuple(undecided))
 
 
 def _covered(fact: Fact, within_ns: int, scene: Scene) -> bool:
@@ -201,6 +208,8 @@ _QUANTIFIERS: Mapping[str, Callable[[int, int], int | None]] = {
     "odd-one-out": lambda have, lack: 1 if have == 1 and lack > 1 else (0 if lack == 1 and have > 1 else None),
     "all-but-few": lambda have, lack: 0 if have > 1 and 0 < lack <= max(1, (have + lack) // 4) else None,
 }
+#: These say nothing of ranks that have it not: they hold whatever was overlooked.
+_OF_THOSE_THAT_HAVE = frozenset({"all", "any"})
 
 
 def _over(condition: cond.Over, scene: Scene) -> Proof:
@@ -214,6 +223,9 @@ def _over(condition: cond.Over, scene: Scene) -> Proof:
     side = _QUANTIFIERS[condition.quantifier](len(having), len(lacking))
     alike = f" with one {condition.alike}" if condition.alike else ""
     op = f"{condition.quantifier} {condition.each} has {condition.have.text}{alike}"
+    sure = bool(side) and condition.quantifier in _OF_THOSE_THAT_HAVE and not condition.alike
+    if condition.have.name in scene.unsearched and not sure:
+        return Proof(op, held=None, facts=tuple(facts))
     if side is None:
         return Proof(op, held=False, facts=tuple(facts))
     subjects = tuple(sorted(having if side else lacking))

@@ -11,10 +11,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
+from neuron_doctor.engine.blindness import BlindSpots, blind_spots, kinds_that_show
 from neuron_doctor.engine.evaluate import Scene, evaluate
 from neuron_doctor.engine.expressions import RecordQuery, holds
 from neuron_doctor.engine.facts import Fact, Place, Source, ranks_of
-from neuron_doctor.engine.kinds import KINDS
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Rule, Rulebook
 from neuron_doctor.engine.topology import Topology
@@ -53,13 +53,17 @@ def match_rules(
         by_name[fact.name].append(fact)
     collected = {source.kind for source in sources}
     patterns = {pattern.id: pattern for pattern in rulebook.patterns.patterns}
+    blind = blind_spots(sources, rulebook)
     known = _known(facts, sources, topology)
     matches: dict[str, list[Match]] = {}
     missing: list[NotEvaluable] = []
     for rule in rulebook.rules:
-        matches[rule.id] = _matches(rule, by_name, sources, topology, known, matches)
-        if not matches[rule.id] and (needs := _needs(rule.when, patterns, collected)):
-            missing.append(NotEvaluable(rule.id, tuple(sorted(needs))))
+        matches[rule.id] = _matches(rule, by_name, sources, topology, known, matches, blind)
+        if matches[rule.id]:
+            continue
+        needs, lacks = _needs(rule.when, patterns, collected), blind.of(rule.when, by_name, matches)
+        if needs or lacks:
+            missing.append(NotEvaluable(rule.id, tuple(sorted(needs)), lacks))
     found = [match for of_rule in matches.values() for match in of_rule]
     return _claimed(found, facts), sorted(missing, key=lambda n: n.rule)
 
@@ -98,6 +102,7 @@ def _matches(
     topology: Topology,
     known: Mapping[str, Sequence[int | str]],
     earlier: Mapping[str, Sequence[Match]],
+    blind: BlindSpots,
 ) -> list[Match]:
     if not any(query.name in by_name for query in cond.anchors(rule.when)):
         return []  # so it is for most rules, most often
@@ -108,7 +113,8 @@ def _matches(
         findings = frozenset(
             ref for ref in cond.references(rule.when) if _has_finding(earlier[ref.rule], key, rule, ref)
         )
-        proof = evaluate(rule.when, Scene(groups.visible(key), by_id, known, findings))
+        unsearched = blind.on(groups.host(key))
+        proof = evaluate(rule.when, Scene(groups.visible(key), by_id, known, findings, unsearched))
         if proof.held:
             used = _used(proof)
             found.append(Match(rule, *_where(rule, _subjects(proof), used, topology), used, proof))
@@ -143,6 +149,10 @@ class _Groups:
 
     def _key(self, fact: Fact) -> Key:
         return tuple(getattr(fact.place, name) for name in self._fields)
+
+    def host(self, key: Key) -> str | None:
+        """The host of a key, if it has one."""
+        return str(key[at]) if "host" in self._fields and key[at := self._fields.index("host")] else None
 
     def visible(self, key: Key) -> dict[str, list[Fact]]:
         """The facts at `key` and at every less precise place that takes it in."""
@@ -286,7 +296,4 @@ def _needs(condition: cond.Condition, patterns: Mapping[str, Pattern], collected
 
 def sources_of(query: RecordQuery, patterns: Mapping[str, Pattern]) -> set[str]:
     """The kinds of source that can show a record."""
-    if query.name in KINDS:
-        return set(KINDS[query.name].sources)
-    channel = patterns[query.name].channel
-    return {"log", "kernel"} if channel == "any" else {channel}
+    return kinds_that_show(query.name, patterns)

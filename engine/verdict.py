@@ -87,10 +87,12 @@ class Edge(Struct, frozen=True):
 
 
 class NotEvaluable(Struct, frozen=True):
-    """A rule that neither passed nor fired, because what it needs was not collected."""
+    """A rule that neither passed nor fired: what it `needs` (kinds of source) was not collected, or what it looks for was not
+    looked for in some sources, as `lacks` says in words."""
 
     rule: str
-    needs: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
 
 
 class Verdict(Struct, frozen=True):

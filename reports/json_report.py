@@ -56,7 +56,7 @@ def report_object(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Ob
         "findings": [_finding(finding) for finding in sorted(diagnosis.findings, key=lambda f: f.id)],
         "edges": _edges(diagnosis.edges),
         "not_evaluable": [
-            {"rule": rule.rule, "needs": sorted(rule.needs)}
+            {"rule": rule.rule, "needs": sorted(rule.needs), "lacks": rule.lacks or None}
             for rule in sorted(diagnosis.not_evaluable, key=lambda r: (r.rule, r.needs))
         ],
         "unexplained": sorted(diagnosis.unexplained),

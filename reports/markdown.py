@@ -16,6 +16,7 @@ from neuron_doctor.reports.summary import (
     grouped,
     hosts_of,
     lacking,
+    overlooked,
     roots,
     source_ranks,
     worth_a_look,
@@ -131,10 +132,11 @@ def _alternatives(finding: Finding) -> Iterator[str]:
 
 def _not_checked(diagnosis: Diagnosis) -> Iterator[str]:
     needs = lacking(diagnosis)
-    if not (needs or diagnosis.missing):
+    missing = [*diagnosis.missing, *overlooked(diagnosis)]
+    if not (needs or missing):
         return
     yield from ("## Not checked, because it was not collected", "")
-    yield from (f"- {prose(what)}" for what in diagnosis.missing)
+    yield from (f"- {prose(what)}" for what in missing)
     for need, rules in needs:
         how = how_to_collect(need)
         yield f"- {prose(need_words(need))}: {counted(rules, 'rule')}" + (f"; get it: {code_span(how)}" if how else "")

@@ -143,5 +143,14 @@ def source_ranks(source: Source) -> tuple[int, ...]:
 
 def lacking(diagnosis: Diagnosis) -> list[tuple[tuple[str, ...], int]]:
     """What rules needed and nobody collected, with the number of rules that it would have served, the most first."""
-    needs = Counter(rule.needs for rule in diagnosis.not_evaluable)
+    needs = Counter(rule.needs for rule in diagnosis.not_evaluable if rule.needs)
     return sorted(needs.items(), key=lambda item: (-item[1], item[0]))
+
+
+def overlooked(diagnosis: Diagnosis) -> list[str]:
+    """In a sentence, how many rules ask for what was not looked for in all sources, with the first; empty if none does."""
+    rules = [rule for rule in diagnosis.not_evaluable if rule.lacks]
+    if not rules:
+        return []
+    many = f"{len(rules)} rules" if len(rules) > 1 else "1 rule"
+    return [f"{many} could not be checked everywhere: {rules[0].rule}: {'; '.join(rules[0].lacks)}"]

@@ -6,7 +6,7 @@ from neuron_doctor.engine.grades import Status
 from neuron_doctor.engine.verdict import Diagnosis, Finding
 from neuron_doctor.reports.collecting import collected_words, how_to_collect, need_words
 from neuron_doctor.reports.lines import BLANK, Line, Style, joined, paragraph
-from neuron_doctor.reports.summary import collected, grouped, lacking, roots, worth_a_look
+from neuron_doctor.reports.summary import collected, grouped, lacking, overlooked, roots, worth_a_look
 from neuron_doctor.reports.text_details import details
 from neuron_doctor.reports.text_finding import group_block, heading, left_out, noted, root_cause
 from neuron_doctor.reports.wording import counted, status_words
@@ -84,8 +84,9 @@ def _not_checked(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Lin
     """What was never collected, folded by what would have served, and how to collect it."""
     needs = lacking(diagnosis)
     brief = bool(diagnosis.root_causes) and not verbose
-    lines = heading("not checked, because it was not collected", width) if needs or diagnosis.missing else []
-    for what in diagnosis.missing:
+    missing = [*diagnosis.missing, *overlooked(diagnosis)]
+    lines = heading("not checked, because it was not collected", width) if needs or missing else []
+    for what in missing:
         lines += paragraph(what, width, "    - ")
     shown = needs if verbose else needs[: _IN_FULL if brief else _NEEDS]
     for need, rules in shown:
