@@ -20,9 +20,9 @@ _STDOUT = Path("-")
 
 
 def part(
-    paths: Paths,
+    paths: Paths = [],  # noqa: B006 - typer reads the default, nothing changes it
     output: Path = typer.Option(..., "--output", "-o", metavar="FILE", help="Where to write the part; - for stdout."),
-    rules: Rules = [],  # noqa: B006 - typer reads the default, nothing changes it
+    rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
     label: Label = [],  # noqa: B006
     jobs: Jobs = 0,
@@ -41,6 +41,8 @@ def part(
 
     with stop_on_usage_errors():
         request = request_from(paths, rules, label, "", builtin=not no_builtin_rules, jobs=jobs)
+        if not request.paths:
+            raise typer.BadParameter("no PATH, and no --label NAME=PATH")
         rulebook = rulebook_for(request)
         readings = read(request, rulebook, sys.stdin.buffer, but=output)
     size = _write(output, b"".join(part_of(readings, searched_by(rulebook))))

@@ -44,7 +44,7 @@ def test_parts_of_nodes_are_diagnosed_as_their_directories_are(nodes: list[Path]
     parts = []
     for node in nodes:
         parts.append(tmp_path / f"{node.name}.part")
-        run("part", node, "-o", parts[-1], *labels([node]))
+        run("part", "-o", parts[-1], *labels([node]))
     assert raw["root_causes"]
     assert report(*parts) == raw
     assert report(parts[1], parts[0]) == raw
@@ -94,6 +94,7 @@ def test_exit_statuses(nodes: list[Path], tmp_path: Path) -> None:
     run("part", tmp_path / "missing", "-o", tmp_path / "x", code=2)
     run("part", nodes[0], "-o", tmp_path / "no" / "folder" / "x", code=2)
     run("part", nodes[0], code=2)
+    run("part", "-o", tmp_path / "x", code=2)
     empty = tmp_path / "empty"
     empty.mkdir()
     run("part", empty, "-o", tmp_path / "nothing.part", code=3)
