@@ -16,6 +16,7 @@ from neuron_doctor.engine.deduplicate import deduplicated
 from neuron_doctor.engine.facts import Collection, Fact, Source
 from neuron_doctor.engine.findings import finding_of, fold
 from neuron_doctor.engine.grades import Role, Severity, Status
+from neuron_doctor.engine.idleness import standing_still
 from neuron_doctor.engine.match import canonical, match_rules
 from neuron_doctor.engine.moments import with_years
 from neuron_doctor.engine.rulebook import Rulebook
@@ -46,7 +47,7 @@ def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = T
     standings = match_standings(placed, collection.sources, topology)
     compared = [f for f in standings.collectives if whole or f.data["witness"] == "recorder"]
     collectives = acquitted(compared, placed, topology.ranks)
-    collectives = questioned(collectives, placed, collection.sources)
+    collectives = questioned(standing_still(collectives, placed), placed, collection.sources)
     facts = (*placed, *complete(collectives, topology))
     votes = witnesses(facts, standings.told if whole else ())
     facts = tuple(sorted((*facts, *disagreements(votes)), key=canonical))

@@ -13,11 +13,17 @@ _WAITING = frozenset({"cc_exec_barrier", "cc_op_exec", "cc_barrier_recv"})
 _EXECUTION = "nc_exec"
 #: The name of the group of all ranks of a trace.
 _GROUP = "executions"
+#: So many that wait outweigh the number of an execution that a single one has ended.
+_MANY = 3
 
 
 def trace_stands(facts: Iterable[Fact]) -> list[Stand]:
     """One stand for each rank of the trace, where none of them is inside an execution without waiting (the rules for
-    traces convict such a one), those who wait do so at one number, and all others have completed the one before it."""
+    traces convict such a one), those who wait do so at one number, and all others have completed the one before it.
+
+    A single rank that is in nothing while many wait may have ended an execution of that number as well: what ended
+    cannot be the one in which all others wait for it, so its program ran another one under this number.
+    """
     by_rank: dict[int, list[Fact]] = defaultdict(list)
     for fact in facts:
         if fact.kind == "ndet-event" and fact.place.rank is not None and isinstance(fact.data.get("exec_id"), int):
@@ -30,6 +36,8 @@ def trace_stands(facts: Iterable[Fact]) -> list[Stand]:
         return []
     [number] = numbers
     idle = {rank for rank in by_rank.keys() - waiting.keys() if last[rank] == number - 1}
+    if len(waiting) >= max(_MANY, len(by_rank) - 1):
+        idle |= {rank for rank in by_rank.keys() - waiting.keys() if last[rank] == number}
     if not idle or idle | waiting.keys() != by_rank.keys():
         return []
     return [

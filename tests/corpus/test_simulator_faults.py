@@ -1,8 +1,11 @@
 """Each fault leaves the footprint that its cause has."""
 
+from dataclasses import replace
+
 import pytest
 
 from neuron_doctor.corpus.simulator.execution import execute
+from neuron_doctor.corpus.simulator.faults.absence import SKIPPED
 from neuron_doctor.corpus.simulator.history import End, Event, HardwareError, History, StepDone
 from neuron_doctor.corpus.simulator.scenario import CAUSES, draw
 from neuron_doctor.corpus.simulator.style import Recorder
@@ -127,3 +130,11 @@ def test_a_lost_device_takes_the_ranks_of_all_its_cores() -> None:
 def test_events_are_told_in_the_order_of_time() -> None:
     events: tuple[Event, ...] = execute(draw(2, fault="host-oom", ranks=8)).history.events
     assert [event.time for event in events] == sorted(event.time for event in events)
+
+
+def test_a_rank_that_leaves_out_a_branch_is_stuck_where_the_program_has_no_such_branch() -> None:
+    drawn = draw(1, fault="collectives-rank-missing", ranks=8)
+    recipe = replace(drawn.recipe, evaluate_every=6, checkpoint_every=6)
+    done = execute(replace(drawn, recipe=recipe, plans=(replace(drawn.plans[0], variant=SKIPPED),)))
+    assert done.faults[0].cause == "collectives-rank-missing"
+    assert done.shown == (True,)

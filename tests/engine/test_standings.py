@@ -187,6 +187,13 @@ def test_the_rank_that_never_came_to_an_execution_of_the_trace() -> None:
     assert found([*others, event(2, "nc_exec", 38), event(2, "nc_exec", 39, complete=False)]) == []
 
 
+def test_a_single_rank_that_has_nothing_open_is_waited_for_though_it_ended_an_execution_of_that_number() -> None:
+    others = [event(rank, "cc_op_exec", 39, complete=False) for rank in (0, 1, 3)]
+    assert found([*others, event(2, "nc_exec", 39)]) == [("rank-missing", (2,), "ndet")]
+    assert found([*others[:2], event(2, "nc_exec", 39)]) == []
+    assert found([*others, event(2, "nc_exec", 39), event(4, "nc_exec", 39)]) == []
+
+
 def dump(rank: int, issued: int, done: int) -> Fact:
     pending = tuple(
         Operation(n, COLLECTIVE, "all_reduce", n, n - done - 1, "scheduled", 64, 64, "Float", 1, -1)

@@ -1,7 +1,6 @@
 """Ranks that do not come: stuck on the host, gone another way through the program, or hanging outside any collective."""
 
 from dataclasses import replace
-from itertools import count
 
 from neuron_doctor.corpus.simulator.faults.injection import Injection, Setting, at
 from neuron_doctor.corpus.simulator.flow import Flow
@@ -25,30 +24,38 @@ def stuck_on_host(setting: Setting) -> Injection:
     """The host thread of one rank waits for data, sleeps, holds the GIL, or hangs in a write: it joins nothing more."""
     number, plan = setting.number, setting.plan
     frames = setting.program.recipe.codebase.frames
-    halt = (
+    halts = (
         Halt(number, End.HUNG, _LOADER + frames[Site.DATA][4:]),
         Halt(number, End.HUNG, _SLEEP + frames[Site.STALL]),
         Halt(number, End.HUNG, _SPIN + frames[Site.DATA][4:], dumps=False, interruptible=False),
         Halt(number, End.HUNG, _WRITE + frames[Site.SAVE], interruptible=False),
-    )[plan.variant % 5]
+    )
+    way = plan.variant % 5 % len(halts)
 
     def stop(instructions: list[Instruction]) -> list[Instruction]:
-        index = 0 if plan.variant % 5 == 0 else at(instructions, plan.place)
-        return [*instructions[:index], halt]
+        index = 0 if way == 0 else at(instructions, plan.place)
+        return [*instructions[:index], halts[way]]
 
     fault = Fault("collectives-rank-missing", (plan.rank,), (setting.host,), weaker=("collectives-hang",))
     return Injection(fault, {(plan.rank, plan.step): (stop,)})
 
 
 def missing(setting: Setting) -> Injection:
-    """One rank never joins: five variants in how it came to that."""
-    return skipped(setting) if setting.plan.variant % 5 == SKIPPED else stuck_on_host(setting)
+    """One rank never joins: five variants in how it came to that; a program without such a branch leaves four."""
+    step = _evaluation(setting) if setting.plan.variant % 5 == SKIPPED else None
+    return stuck_on_host(setting) if step is None else skipped(setting, step)
 
 
-def skipped(setting: Setting) -> Injection:
+def _evaluation(setting: Setting) -> int | None:
+    """The first step with an evaluation from the planned one on, else the last before; None where all of them save."""
+    program = setting.program
+    steps = [step for step in range(program.recipe.steps) if program.kind(step) is Kind.EVALUATE]
+    return next((step for step in steps if step >= setting.plan.step), steps[-1] if steps else None)
+
+
+def skipped(setting: Setting, step: int) -> Injection:
     """One rank leaves out a branch with a collective of the whole world, and waits in the next one for ranks that wait for it."""
-    plan, recipe = setting.plan, setting.program.recipe
-    step = next(step for step in count(plan.step) if setting.program.kind(step) is Kind.EVALUATE)
+    plan = setting.plan
 
     def leave_out(instructions: list[Instruction]) -> list[Instruction]:
         return [one for one in instructions if not isinstance(one, Launch | Sync) or one.site is not Site.EVALUATE]
@@ -68,7 +75,7 @@ def skipped(setting: Setting) -> Injection:
         (setting.host,),
         weaker=("collectives-order-mismatch", "collectives-hang"),
     )
-    return Injection(fault, {(plan.rank, min(step, recipe.steps - 1)): (leave_out,)}, settle=settle)
+    return Injection(fault, {(plan.rank, step): (leave_out,)}, settle=settle)
 
 
 def outside(setting: Setting) -> Injection:
