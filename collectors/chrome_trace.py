@@ -1,14 +1,14 @@
 """The events of a Chrome trace (trace-event format, array or object form), decoded block by block in constant memory.
 
 A block is cut after an event; that it decodes proves the cut. A torn file gives what it had, a damaged event only costs
-itself.
+itself. Who reads a trace may decode a block in fewer words: most events of gigabytes are asked for little.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -39,8 +39,8 @@ class Args(msgspec.Struct, gc=False):
     ret: Any = None
 
 
-class Event(msgspec.Struct, gc=False):
-    """One event; `ts` and `dur` in microseconds of the trace's own clock."""
+class Brief(msgspec.Struct, gc=False):
+    """The least of an event; `ts` and `dur` in microseconds of the trace's own clock."""
 
     ph: str = ""
     name: str = ""
@@ -48,8 +48,16 @@ class Event(msgspec.Struct, gc=False):
     dur: float = 0.0
     pid: int | str | None = None
     tid: int | str | None = None
+
+
+class Event(Brief, gc=False):
+    """One event."""
+
     args: Args | None = None
 
+
+#: Decodes an array of events to as many brief ones; None where that would not do.
+InBrief = Callable[[bytes], Sequence[Brief] | None]
 
 _EVENTS = msgspec.json.Decoder(list[Event], strict=False).decode
 _EVENT = msgspec.json.Decoder(Event, strict=False).decode
@@ -61,13 +69,26 @@ _ENDED = regex(r"trailing characters \(byte (\d+)\)")
 
 
 class Block(Struct, frozen=True, dict=True):
-    """Some events in a row: `raw` are their bytes from `offset`, `line` and `column` the place of the first byte."""
+    """Some events in a row: `raw` are their bytes from `offset`, `line` and `column` the place of the first byte. Either
+    the events are there, or they are there in `brief`."""
 
     events: Sequence[Event]
     raw: bytes
     offset: int
     line: int
     column: int
+    brief: Sequence[Brief] = ()
+
+    def event(self, index: int) -> Event:
+        """An event, decoded now if it was only there in brief."""
+        if self.events:
+            return self.events[index]
+        start, end = self.bounds(index)
+        try:
+            return _EVENT(self.raw[start:end]) if end else _EVENTS(b"[%b]" % self.raw)[index]
+        except UNREADABLE_JSON:  # for something that it was not asked for in brief
+            it = self.brief[index]
+            return Event(it.ph, it.name, it.ts, it.dur, it.pid, it.tid)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -81,7 +102,7 @@ class Block(Struct, frozen=True, dict=True):
     def bounds(self, index: int) -> tuple[int, int]:
         """Start and end of an event in `raw`; only where the block begins where its events hold lists of objects."""
         starts = self._starts
-        if len(starts) != len(self.events) + 1:
+        if len(starts) != (len(self.events) or len(self.brief)) + 1:
             return 0, 0
         start = starts[index]
         return start, self.raw.rfind(b"}", start, starts[index + 1]) + 1
@@ -104,21 +125,29 @@ class _Cutter(Struct):
     column: int = 1
 
     def drop(self, length: int) -> None:
-        gone = bytes(self.buffer[:length])
-        newlines = gone.count(b"\n")
+        self._pass(bytes(memoryview(self.buffer)[:length]))
+
+    def _pass(self, gone: bytes) -> None:
+        length = len(gone)
         self.offset += length
-        self.line += newlines
-        self.column = length - gone.rfind(b"\n") if newlines else self.column + length
+        if b"\n" in gone:  # quicker than to count
+            self.line += gone.count(b"\n")
+            self.column = length - gone.rfind(b"\n")
+        else:
+            self.column += length
         del self.buffer[:length]
 
-    def block(self, events: Sequence[Event], length: int) -> Block:
-        """The block of the first `length` bytes, which are dropped with the comma after them."""
-        block = Block(events, bytes(self.buffer[:length]), self.offset, self.line, self.column)
-        self.drop(length + self.buffer.startswith(b",", length))
+    def block(self, found: _Found) -> Block:
+        """The block of the events, whose bytes are dropped with the comma after them."""
+        raw = bytes(memoryview(self.buffer)[: found.length])
+        block = Block(found.events, raw, self.offset, self.line, self.column, found.brief)
+        self._pass(raw)
+        if self.buffer.startswith(b","):
+            self.drop(1)
         return block
 
 
-def blocks(inp: Input) -> Iterator[Block]:
+def blocks(inp: Input, in_brief: InBrief | None = None) -> Iterator[Block]:
     """All events of the input in the order of the file; notes damage as problems.
 
     Raises UnreadableInput where no array of events begins.
@@ -127,9 +156,9 @@ def blocks(inp: Input) -> Iterator[Block]:
     _to_array(cutter)
     while chunk := inp.stream.read(BLOCK):
         cutter.buffer += chunk
-        found = _longest(cutter.buffer, b"},")
+        found = _longest(cutter.buffer, b"},", in_brief)
         if found.length:
-            yield cutter.block(found.events, found.length)
+            yield cutter.block(found)
         elif len(cutter.buffer) > _PATIENCE:
             yield from _one_by_one(cutter, cutter.buffer.rfind(b"},") + 1 or len(cutter.buffer))
         if found.ended:
@@ -152,16 +181,19 @@ class _Found(NamedTuple):
     events: Sequence[Event] = ()
     length: int = 0
     ended: bool = False
+    brief: Sequence[Brief] = ()
 
 
-def _longest(buffer: bytearray, mark: bytes) -> _Found:
+def _longest(buffer: bytearray, mark: bytes, in_brief: InBrief | None = None) -> _Found:
     """As many whole events as there are, cut after a brace where `mark` stands; none where no cut decodes."""
     cut = len(buffer)
     for _ in range(_CUTS):
         cut = buffer.rfind(mark, 0, cut)
         if cut < 0:
             break
-        text = b"[%b]" % bytes(buffer[: cut + 1])
+        text = b"".join((b"[", memoryview(buffer)[: cut + 1], b"]"))
+        if in_brief is not None and (brief := in_brief(text)):
+            return _Found((), cut + 1, brief=brief)
         try:
             return _Found(_EVENTS(text), cut + 1)
         except UNREADABLE_JSON as error:
@@ -182,7 +214,7 @@ def _one_by_one(cutter: _Cutter, length: int) -> Iterator[Block]:
         if event is None:
             cutter.inp.problem("an event of the trace is not readable", cutter.line)
         else:
-            yield cutter.block([event], read)
+            yield cutter.block(_Found([event], read))
             if cutter.buffer.lstrip().startswith(b"]"):
                 return
         cutter.drop(max(0, following - cutter.offset))  # the comma after the last one may be gone already
@@ -204,7 +236,7 @@ def _end(cutter: _Cutter) -> Iterator[Block]:
     """What the last block leaves: the last events, and the end of the array if it was written."""
     found = _longest(cutter.buffer, b"}")
     if found.length:
-        yield cutter.block(found.events, found.length)
+        yield cutter.block(found)
     elif b"}" in cutter.buffer:
         yield from _one_by_one(cutter, cutter.buffer.rfind(b"}") + 1)
     if not found.ended and not cutter.buffer.lstrip().startswith(b"]"):

@@ -13,8 +13,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input, UnreadableInput
-from neuron_doctor.collectors.chrome_trace import Args, Block, Event, blocks
+from neuron_doctor.collectors.chrome_trace import Args, Block, Brief, Event, blocks
 from neuron_doctor.collectors.ndet_events import KEEP, NdetEvent, integers, is_error_name, kind_of
+from neuron_doctor.collectors.ndet_usual import Usual, latest
 from neuron_doctor.engine.facts import Fact, Place, Value, span_of
 from neuron_doctor.engine.regexes import regex
 
@@ -39,10 +40,10 @@ _Track = tuple[_Id, _Id]  # process and thread of the trace
 
 
 class _Kept(Struct):
-    """An event that becomes a fact. `end` is None for one that never ended. Where it stands is known as long as there
-    is its `block`; `place` notes it, so that the block need not be kept."""
+    """An event that becomes a fact. `end` is None for one that never ended. Where it stands, and what it says beside the
+    least, is known as long as there is its `block`; `place` notes it, so that the block need not be kept."""
 
-    event: Event
+    event: Brief
     block: Block | None
     index: int
     end: float | None = None
@@ -53,10 +54,16 @@ class _Kept(Struct):
     line: int = 1
     column: int = 1
 
+    def replace(self, event: Brief, block: Block, index: int) -> None:
+        """Keep a later one instead."""
+        self.event, self.block, self.index = event, block, index
+        self.end = self.closing = None
+
     def place(self) -> Self:
-        """Note where it stands."""
+        """Note where it stands, and all of it."""
         block = self.block
         if block is not None:
+            self.event = block.event(self.index)
             start, end = block.bounds(self.index)
             self.raw, self.offset = block.raw[start:end], block.offset + start
             self.line, self.column = block.line_and_column(start)
@@ -66,13 +73,17 @@ class _Kept(Struct):
     def told(self) -> NdetEvent:
         """The event without the form of the trace."""
         args = dict[str, int]()
-        for part in (self.event.args, self.closing):
+        for part in (self.args(), self.closing):
             if part is not None:
                 args |= integers(
                     {"nd": part.nd, "nc": part.nc, "exec_id": part.exec_id, "gid": part.gid, "ret": part.ret}
                 )
         end = self.event.ts + self.event.dur if self.event.ph == _COMPLETE else self.end
         return NdetEvent(self.event.name, end is not None, self.event.ts, end, args)
+
+    def args(self) -> Args | None:
+        """The arguments, of one that is placed."""
+        return self.event.args if isinstance(self.event, Event) else None
 
     def track(self) -> _Track:
         """Where it ran."""
@@ -103,8 +114,9 @@ class _Trace(Struct):
 def collect(inp: Input) -> Iterator[Fact]:
     """Facts of the kinds ndet-event and identity."""
     trace = _Trace()
-    for number, block in enumerate(blocks(inp)):
-        inp.records += len(block.events)
+    for number, block in enumerate(blocks(inp, Usual(trace.names).decode)):
+        inp.records += len(block.events) or len(block.brief)
+        _fold_usual(trace, block)
         _fold(trace, block)
         if number % _BLOCKS_HELD == 0:
             _settle(trace)
@@ -117,8 +129,20 @@ def collect(inp: Input) -> Iterator[Fact]:
 # --- folding
 
 
+def _fold_usual(trace: _Trace, block: Block) -> None:
+    """Take in a block of which only the last events can matter."""
+    for index in latest(block.brief):
+        event = block.brief[index]
+        key = (event.pid, event.tid, trace.learn(event.name)[0])
+        kept = trace.last.get(key)
+        if kept is None:
+            _fold_last(trace, key, _Kept(event, block, index))
+        elif (kept.event.ts, kept.index if kept.block is block else -1) < (event.ts, index):
+            kept.replace(event, block, index)
+
+
 def _fold(trace: _Trace, block: Block) -> None:
-    """Take in a block. This loop runs for every event of a trace of gigabytes."""
+    """Take in a block, event by event."""
     names, last = trace.names, trace.last
     for index, event in enumerate(block.events):
         if event.ph != _COMPLETE:
@@ -132,8 +156,7 @@ def _fold(trace: _Trace, block: Block) -> None:
         if kept is None:
             _fold_last(trace, (event.pid, event.tid, kind), _Kept(event, block, index))
         elif kept.event.ts <= event.ts:
-            kept.event, kept.block, kept.index = event, block, index
-            kept.end = kept.closing = None
+            kept.replace(event, block, index)
 
 
 def _settle(trace: _Trace) -> None:
@@ -224,7 +247,7 @@ class _Process(Struct, frozen=True):
 
 
 def _facts(inp: Input, trace: _Trace) -> Iterator[Fact]:
-    processes = {pid: _process_of(kept.event) for pid, kept in trace.processes.items()}
+    processes = {pid: _process_of(kept.args()) for pid, kept in trace.processes.items()}
     for pid, kept in trace.processes.items():
         process = processes[pid]
         if process.instance_id is not None or process.ranks:
@@ -270,8 +293,8 @@ def _ranks_by_track(trace: _Trace) -> dict[_Track, int]:
     return {track: next(iter(ranks)) for track, ranks in named.items() if len(ranks) == 1}
 
 
-def _process_of(event: Event) -> _Process:
-    name = str(event.args.name) if event.args is not None else ""
+def _process_of(args: Args | None) -> _Process:
+    name = str(args.name) if args is not None else ""
     log, gids = _LOG.search(name), _GIDS.search(name)
     ranks = (part.strip() for part in gids["gids"].split(",")) if gids else ()
     return _Process(

@@ -1,0 +1,78 @@
+"""Blocks of a trace in which every event ended well under a name that is known: nearly all of a trace of gigabytes.
+
+The type that such a block decodes to admits nothing else, so that the decoding is the proof, and no event needs a look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from neuron_doctor.collectors.base import UNREADABLE_JSON
+from neuron_doctor.collectors.chrome_trace import Brief
+
+#: So many names are told from others; a trace with more is hardly one of neuron-det.
+_MAX_NAMES = 1024
+#: After failures in a row, at most so many blocks are let go before the next attempt.
+_MAX_REST = 64
+
+_track_and_name, _time = attrgetter("pid", "tid", "name"), attrgetter("ts")
+
+
+class _Args(Struct, gc=False):
+    ret: Literal[0] | None = None
+
+
+class Usual(Struct):
+    """Decodes usual blocks. `names` are all that were seen, each with its kind and whether it is an error."""
+
+    names: Mapping[str, tuple[str, bool]]
+    _decoder: msgspec.json.Decoder[Any] | None = None
+    _built_of: int = 0
+    _rest: int = 0
+    _failures: int = 0
+
+    def decode(self, text: bytes) -> Sequence[Brief] | None:
+        """The events of an array, all of them usual; else None."""
+        if self._rest:
+            self._rest -= 1
+            return None
+        if self._built_of != len(self.names):
+            self._build()
+        if self._decoder is not None:
+            try:
+                events: Sequence[Brief] = self._decoder.decode(text)
+            except UNREADABLE_JSON:
+                pass
+            else:
+                self._failures = 0
+                return events
+        self._rest = min(self._failures, _MAX_REST)
+        self._failures += 1
+        return None
+
+    def _build(self) -> None:
+        self._built_of = len(self.names)
+        known = tuple(name for name, (_, is_error) in self.names.items() if not is_error)[:_MAX_NAMES]
+        if known:
+            fields: list[tuple[str, Any] | tuple[str, Any, Any]]
+            fields = [("ph", Literal["X"]), ("name", Literal.__getitem__(known)), ("args", _Args | None, None)]
+            event = msgspec.defstruct("_Usual", fields, bases=(Brief,), gc=False, kw_only=True)
+            self._decoder = msgspec.json.Decoder(list[event], strict=False)  # type: ignore[valid-type]
+
+
+def latest(events: Sequence[Brief]) -> list[int]:
+    """The latest event of each track and name, and among equally late ones the last; in the order in which tracks and
+    names appear first."""
+    times = list(map(_time, events))
+    if times == sorted(times):
+        return list(dict(zip(map(_track_and_name, events), range(len(events)), strict=True)).values())
+    keys = list(map(_track_and_name, events))
+    order = sorted(range(len(events)), key=times.__getitem__)
+    found = dict.fromkeys(keys, 0)
+    found.update(zip(map(keys.__getitem__, order), order, strict=True))
+    return list(found.values())
