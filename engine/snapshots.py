@@ -37,7 +37,7 @@ def questioned(collectives: Iterable[Fact], facts: Sequence[Fact], sources: Iter
 
 def _is_hang(facts: Sequence[Fact]) -> bool:
     """Whether anybody gave up, or the job issued nothing more for long."""
-    if any(fact.kind in _GAVE_UP or (fact.kind == "stand" and fact.data.get("waits") is True) for fact in facts):
+    if any(fact.kind in _GAVE_UP or _waits_in_vain(fact) for fact in facts):
         return True
     issued = max(
         (ns for fact in facts if fact.kind == "fr-rank" and isinstance(ns := fact.data["last_ns"], int)), default=0
@@ -45,6 +45,11 @@ def _is_hang(facts: Sequence[Fact]) -> bool:
     seen = {fact.kind: fact.instant.ns for fact in sorted(facts, key=_moment) if fact.instant and _is_dated(fact)}
     last, moved = max(seen.values(), default=0), seen.get("progress", 0)
     return last - issued >= _LONG_NS and moved <= issued
+
+
+def _waits_in_vain(fact: Fact) -> bool:
+    """Whether somebody says that it waits; that a call of the runtime was entered says so of no job."""
+    return fact.kind == "stand" and fact.data.get("waits") is True and fact.data.get("witness") != "api"
 
 
 def _is_dated(fact: Fact) -> bool:

@@ -39,6 +39,11 @@ def test_a_time_out_proves_the_hang() -> None:
     assert verdicts(dated("hang-report", START_NS, what="watchdog")) == ["transport-stall"]
 
 
+def test_a_rank_that_waits_by_its_own_words_proves_the_hang_and_a_call_that_was_entered_does_not() -> None:
+    assert verdicts(dated("stand", START_NS, witness="watchdog", waits=True)) == ["transport-stall"]
+    assert verdicts(dated("stand", START_NS, witness="api", waits=True)) == ["undecided"]
+
+
 def test_what_is_dated_an_hour_later_proves_the_hang() -> None:
     assert verdicts(dated("level", START_NS + HOUR_NS)) == ["transport-stall"]
 
