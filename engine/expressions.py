@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -79,17 +79,20 @@ def holds(expression: Expression | None, fact: Fact) -> bool | None:
         return True
     if isinstance(expression, Test):
         return _test_holds(expression, field_of(fact, expression.field))
-    return kleene(expression.op, [holds(part, fact) for part in expression.parts])
+    return kleene(expression.op, (holds(part, fact) for part in expression.parts))
 
 
-def kleene(op: str, values: list[bool | None]) -> bool | None:
-    """`and`, `or`, `not` in three-valued logic."""
-    if op == "not":
-        return None if values[0] is None else not values[0]
+def kleene(op: str, values: Iterable[bool | None]) -> bool | None:
+    """`and`, `or`, `not` in three-valued logic. Nothing is looked at behind the value that decides."""
     decisive = op == "or"
-    if decisive in values:
-        return decisive
-    return None if None in values else not decisive
+    unknown = False
+    for value in values:
+        if op == "not":
+            return None if value is None else not value
+        if value is decisive:
+            return decisive
+        unknown |= value is None
+    return None if unknown else not decisive
 
 
 def _test_holds(test: Test, value: Value) -> bool | None:

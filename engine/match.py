@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
@@ -133,8 +134,10 @@ class _Groups:
     """
 
     def __init__(self, rule: Rule, by_name: Mapping[str, Sequence[Fact]], *, single_host: bool) -> None:
-        self._fields = SCOPES[rule.at]
-        self._optional = [i for i, name in enumerate(self._fields) if name != "host" or single_host]
+        fields = SCOPES[rule.at]
+        self._values = attrgetter(*fields)
+        self._single = len(fields) == 1
+        self._optional = [i for i, name in enumerate(fields) if name != "host" or single_host]
         self._by_key: dict[Key, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
         names = {query.name for query in cond.queries(rule.when)}
         for name in sorted(names):
@@ -148,7 +151,8 @@ class _Groups:
         }
 
     def _key(self, fact: Fact) -> Key:
-        return tuple(getattr(fact.place, name) for name in self._fields)
+        values = self._values(fact.place)
+        return (values,) if self._single else values
 
     def host(self, key: Key) -> str | None:
         """The host of a key, if it has one."""
