@@ -6,8 +6,8 @@ the same release and rules, which is checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from concurrent.futures import as_completed
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, as_completed
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,8 @@ def scan_on_cluster(
     from distributed.scheduler import KilledWorker  # noqa: PLC0415 - an optional extra, here for sure by now
 
     release = release_of(packs)
-    with client, client.get_executor(pure=False) as pool:
+    executor: Callable[..., Executor] = client.get_executor  # it is not typed there, and nor is the client below
+    with client, executor(pure=False) as pool:
         numbers = {pool.submit(work, Task(packs, release, shard)): number for number, shard in shards.items()}
         for future in as_completed(numbers):
             number = numbers[future]
@@ -54,7 +55,8 @@ def _client(scheduler: str) -> Client:
     except ImportError as error:
         raise UsageError("--engine dask: install neuron-doctor[dask]") from error
     dask.config.set({"distributed.scheduler.allowed-failures": ATTEMPTS})
+    connected: Callable[..., Client] = Client
     try:
-        return Client(scheduler_file=scheduler) if Path(scheduler).is_file() else Client(scheduler)
+        return connected(scheduler_file=scheduler) if Path(scheduler).is_file() else connected(scheduler)
     except (OSError, ValueError) as error:
         raise UsageError(f"--scheduler {scheduler}: {error}") from error
