@@ -134,10 +134,9 @@ class _Groups:
     """
 
     def __init__(self, rule: Rule, by_name: Mapping[str, Sequence[Fact]], *, single_host: bool) -> None:
-        fields = SCOPES[rule.at]
-        self._values = attrgetter(*fields)
-        self._single = len(fields) == 1
-        self._optional = [i for i, name in enumerate(fields) if name != "host" or single_host]
+        self._fields = SCOPES[rule.at]
+        self._values = attrgetter(*self._fields)
+        self._optional = [i for i, name in enumerate(self._fields) if name != "host" or single_host]
         self._by_key: dict[Key, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
         names = {query.name for query in cond.queries(rule.when)}
         for name in sorted(names):
@@ -152,7 +151,7 @@ class _Groups:
 
     def _key(self, fact: Fact) -> Key:
         values = self._values(fact.place)
-        return (values,) if self._single else values
+        return values if len(self._fields) > 1 else (values,)
 
     def host(self, key: Key) -> str | None:
         """The host of a key, if it has one."""
