@@ -66,11 +66,17 @@ class _Object(Struct):
 def parse_descriptions(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     """The facts of all objects that are described among the lines."""
     for thing in _objects(lines):
-        if "Containers" in thing.sections:
+        if (kind := _kind(thing)) == "pod":
             yield from _pod(inp, thing)
-        elif "Roles" in thing.sections or "Capacity" in thing.sections:
+        elif kind == "node":
             yield from _node(inp, thing)
         yield from _events(inp, thing)
+
+
+def _kind(thing: _Object) -> str:
+    if "Containers" in thing.sections:
+        return "pod"
+    return "node" if thing.sections.keys() & {"Roles", "Capacity"} else ""
 
 
 def _objects(lines: Sequence[Line]) -> Iterator[_Object]:
@@ -216,8 +222,7 @@ def _events(inp: Input, thing: _Object) -> Iterator[Fact]:
 
 def _about(thing: _Object) -> str:
     name = thing.value("Name")
-    kind = "pod" if "Containers" in thing.sections else "node" if "Capacity" in thing.sections else ""
-    return f"{kind}/{name}" if name else ""
+    return f"{_kind(thing)}/{name}" if name else ""
 
 
 def _event(inp: Input, line: Line, about: str) -> Event:
