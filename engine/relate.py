@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from neuron_doctor.engine.facts import ranks_of
 from neuron_doctor.engine.follow import followed
 from neuron_doctor.engine.links import NEAR, OWN, WIDE, Link, Times, strength, times_of
 from neuron_doctor.engine.match import Match
@@ -36,18 +37,18 @@ def relate(matches: Sequence[Match], clocks: Timeline) -> list[Link]:
     own = list(followed(matches, times))
     echoes = {link.effect for link in own}
     links = [link for link in links if link.distance != WIDE or link.cause not in echoes]
-    return _acyclic(_decided([*own, *links]), matches)
+    return _acyclic(_decided([*own, *links], matches), matches)
 
 
 def _links_of_rule(
     matches: Sequence[Match], times: Times, effects: Mapping[str, Sequence[int]], causes: Sequence[int]
 ) -> Iterator[Link]:
     """The links from every effect that one rule explains to the matches of that rule."""
-    index = _ByHost(matches, causes)
+    index = _ByPlace(matches, causes)
     for explains in matches[causes[0]].rule.explains:
         wide = explains.relation in _WIDE
         for effect in sorted(number for cause in explains.causes for number in effects.get(cause, ())):
-            candidates = index.near(effect) if not wide else index.nearest_first(effect)
+            candidates = index.nearest_first(effect) if wide else index.near(effect, explains.relation)
             for cause in candidates:
                 link = _link(matches, times, effect, cause, explains)
                 if link:
@@ -56,23 +57,29 @@ def _links_of_rule(
                         break
 
 
-class _ByHost:
-    """The matches of one rule by host, so that an effect looks only at those that can be near it."""
+class _ByPlace:
+    """The matches of one rule by host and rank, so that an effect looks only at those that can be near it."""
 
     def __init__(self, matches: Sequence[Match], causes: Sequence[int]) -> None:
         self._matches = matches
         self._all = list(causes)
         self._by_host: dict[str, list[int]] = defaultdict(list)
+        self._by_rank: dict[int, list[int]] = defaultdict(list)
         for cause in causes:
             for host in matches[cause].hosts or ("",):
                 self._by_host[host].append(cause)
+            for rank in ranks_of(matches[cause].place):
+                self._by_rank[rank].append(cause)
 
-    def near(self, effect: int) -> list[int]:
-        """The causes on a host of the effect, or whose host is not known."""
+    def near(self, effect: int, relation: str) -> list[int]:
+        """The causes on a host of the effect, or whose host is not known; for one rank, which may be known under several
+        names of its host, also those of the rank."""
         hosts = self._matches[effect].hosts
         if not hosts:
             return self._all
-        return sorted({cause for host in (*hosts, "") for cause in self._by_host.get(host, ())})
+        ranks = ranks_of(self._matches[effect].place) if relation == "same-rank" else ()
+        of_ranks = (cause for rank in ranks for cause in self._by_rank.get(rank, ()))
+        return sorted({*of_ranks, *(cause for host in (*hosts, "") for cause in self._by_host.get(host, ()))})
 
     def nearest_first(self, effect: int) -> list[int]:
         """Those of the same host, then the others in canonical order."""
@@ -111,15 +118,18 @@ def _speaks_for_itself(effect: Match, cause: Match) -> bool:
     return not {fact.source for fact in effect.facts} & {fact.source for fact in cause.facts}
 
 
-def _decided(links: Iterable[Link]) -> list[Link]:
-    """Sure links, and an unsure one where it is the only explanation that its effect has."""
+def _decided(links: Iterable[Link], matches: Sequence[Match]) -> list[Link]:
+    """Sure links, and an unsure one where it is the only explanation that its effect has: of several matches of one rule,
+    which say the same of different places, the first."""
     by_effect: dict[int, list[Link]] = defaultdict(list)
     for link in links:
         by_effect[link.effect].append(link)
     kept: list[Link] = []
     for found in by_effect.values():
         sure = [link for link in found if link.sure]
-        kept.extend(sure or (found if len({link.cause for link in found}) == 1 else []))
+        alike = len({matches[link.cause].rule.id for link in found}) == 1
+        nearest = min(link.cause for link in found)
+        kept.extend(sure or (link for link in found if alike and link.cause == nearest))
     return sorted(set(kept), key=lambda link: (link.effect, link.cause, link.type))
 
 

@@ -359,3 +359,22 @@ def test_progress_by_the_log_of_the_rank_overcomes_an_error_in_the_kernel_log(tm
     dated = run(rulebook, shaken, attached(1000), spoke, went_on, sources=sources)
     undated = run(rulebook, shaken, spoke, went_on, sources=sources)
     assert [roles(found)["shaken"] for found in (dated, undated)] == [Role.SURVIVED, Role.ROOT]
+
+
+def test_a_rank_is_one_whatever_names_its_host_has(tmp_path: Path) -> None:
+    of_rank = "explains:\n  - {causes: [bug], relation: same-rank, within: 1h}\n"
+    rules = pack(
+        tmp_path,
+        rule("died", "record: dying", cause="broken-device", patterns=("dying",), more=of_rank),
+        rule("raised", "record: raising", cause="bug", at="rank", patterns=("raising",)),
+    )
+    found = run(rules, hit("dying", host="pod-1", rank=3), hit("raising", host="node-7", rank=3, offset=1))
+    assert roles(found) == {"died": Role.ROOT, "raised": Role.CASCADE}
+    apart = run(rules, hit("dying", host="pod-1", rank=3), hit("raising", host="node-7", rank=4, offset=1))
+    assert roles(apart) == {"died": Role.ROOT, "raised": Role.ROOT}
+
+
+def test_an_echo_at_an_unknown_place_is_explained_by_whichever_of_several_alike(tmp_path: Path) -> None:
+    causes = [hit("broke", device=device, pid=100 + device, offset=device) for device in (1, 2)]
+    echo = hit("raising", rank=3, offset=9)
+    assert roles(run(book(tmp_path), *causes, echo))["raised"] is Role.CASCADE
