@@ -17,15 +17,18 @@ from neuron_doctor.engine.facts import Collection, Fact, Source
 from neuron_doctor.engine.findings import finding_of, fold
 from neuron_doctor.engine.grades import Role, Severity, Status
 from neuron_doctor.engine.idleness import standing_still
+from neuron_doctor.engine.lost_hosts import lost_hosts
 from neuron_doctor.engine.match import canonical, match_rules
 from neuron_doctor.engine.moments import with_years
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
+from neuron_doctor.engine.silence import silent_ranks
 from neuron_doctor.engine.snapshots import questioned
 from neuron_doctor.engine.standings import match_standings
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, NotEvaluable, Verdict
 from neuron_doctor.engine.witnesses import Witnesses, disagreements, witnesses
+from neuron_doctor.engine.worker_ends import with_logs
 
 #: How sure a root can be that may be older than the run, where another is of it.
 _DOUBTFUL = 0.5
@@ -40,15 +43,17 @@ def diagnose(rulebook: Rulebook, collection: Collection) -> Diagnosis:
 
 def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = True) -> Diagnosis:
     """The verdict alone, without the trial of what it rests on. Of a collection that is not `whole`, ranks are compared by
-    their recorders only, and nothing is said of what all that failed have in common."""
+    their recorders only, and nothing is said of what all that failed have in common, or of who says nothing."""
     facts = with_years(deduplicated(_first_hand(collection)))
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))
+    placed = tuple(with_logs(placed, collection.sources)) if whole else placed
     standings = match_standings(placed, collection.sources, topology)
     compared = [f for f in standings.collectives if whole or f.data["witness"] == "recorder"]
     collectives = acquitted(compared, placed, topology.ranks)
     collectives = questioned(standing_still(collectives, placed), placed, collection.sources)
-    facts = (*placed, *complete(collectives, topology))
+    odd = _odd_ones(placed, collection.sources, topology) if whole else ()
+    facts = (*placed, *complete(collectives, topology), *odd)
     votes = witnesses(facts, standings.told if whole else ())
     facts = tuple(sorted((*facts, *disagreements(votes)), key=canonical))
     sources = tuple(_completed_sources(collection.sources, facts, topology))
@@ -59,6 +64,12 @@ def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = T
     usable = bool(facts) or any(s.records for s in sources)
     diagnosis = _assembled(rulebook, graph, sources, missing, votes, usable=usable)
     return replace(diagnosis, missing=_not_collected(diagnosis, topology))
+
+
+def _odd_ones(facts: Sequence[Fact], sources: Sequence[Source], topology: Topology) -> Iterable[Fact]:
+    """What is told by those that alone say nothing."""
+    yield from lost_hosts(facts, sources, topology)
+    yield from silent_ranks(facts, sources, topology)
 
 
 def _first_hand(collection: Collection) -> Iterable[Fact]:

@@ -106,12 +106,14 @@ _ALL = (
     ),
     _kind(
         "launcher-failure",
-        "a launcher reported the end of a worker; `signal` is 0 where it exited by itself; `first` marks its own root-cause row",
+        "a launcher reported the end of a worker; `signal` is 0 where it exited by itself; `first` marks its own root-cause row; "
+        "`logged`: the log of that rank was collected too",
         "log slurm kubectl",
         launcher="str",
         exitcode="int",
         signal="int",
         first="bool",
+        logged="bool",
         message="str",
     ),
     _kind(
@@ -136,6 +138,18 @@ _ALL = (
         what="str",
         peer="str",
         operation="str",
+    ),
+    _kind(
+        "lost-host",
+        "so many processes of other hosts lost connections to this one, which was heard and tells of no loss itself",
+        _TEXT,
+        peers="int",
+    ),
+    _kind(
+        "silent-rank",
+        "the one rank that says nothing, in its log, while all `others` whose logs are here say that they wait or lost a peer",
+        _TEXT,
+        others="int",
     ),
     _kind(
         "stand",

@@ -1,0 +1,56 @@
+"""The host that went away first, where the others say whose connections they lost and it says nothing itself.
+
+When a process dies its peers end too, and lose connections to each other. So of the hosts that are named, those whose own
+processes lost a peer prove nothing: one must be left, whose logs are here and tell of no loss.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from neuron_doctor.engine.facts import Fact, Place, Source
+from neuron_doctor.engine.match import canonical
+from neuron_doctor.engine.topology import Topology, completed_place
+
+#: Who gives up waiting ends as well, and is lost by its peers: then nothing follows from whom they name.
+_WAITED = frozenset({"collectives", "barrier", "watchdog", "compute", "bootstrap", "store"})
+#: So many processes must name the host.
+_FEWEST = 2
+_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}", re.ASCII)
+
+
+def lost_hosts(facts: Sequence[Fact], sources: Iterable[Source], topology: Topology) -> list[Fact]:
+    """The `lost-host` fact, if there is one."""
+    reports = [fact for fact in facts if fact.kind == "hang-report"]
+    lost = sorted((fact for fact in reports if fact.data["what"] == "lost"), key=canonical)
+    waited = any(fact.data["what"] in _WAITED for fact in reports)
+    if waited or len({fact.place.attempt for fact in lost}) != 1:
+        return []
+    named: dict[str, dict[tuple[str | None, int | None, int | None], Fact]] = defaultdict(dict)
+    for fact in lost:
+        host = _host_of(fact.data.get("peer"), topology)
+        if host and fact.place.host and host != fact.place.host:
+            named[host].setdefault((fact.place.host, fact.place.rank, fact.place.pid), fact)
+    silent = sorted(named.keys() - {fact.place.host for fact in lost})
+    logged = {completed_place(s.place, topology).host for s in sources if s.kind == "log" and s.records}
+    if len(silent) != 1 or silent[0] not in logged or len(named[silent[0]]) < _FEWEST:
+        return []
+    first = next(iter(named[silent[0]].values()))
+    place = Place(job=first.place.job, attempt=first.place.attempt, host=silent[0],
+                  instance_id=topology.instance_of.get(silent[0]))  # fmt: skip
+    return [replace(first, kind="lost-host", data={"peers": len(named[silent[0]])}, place=place, repeats=0)]
+
+
+def _host_of(peer: object, topology: Topology) -> str | None:
+    """The host that `10.0.3.7<43847>`, `ip-10-0-3-7<40712>` or `10.0.3.7` names; EC2 calls hosts by their addresses."""
+    if not isinstance(peer, str):
+        return None
+    name = peer.partition("<")[0].strip("[]")
+    told = (name, "ip-" + name.replace(".", "-")) if _ADDRESS.fullmatch(name) else (name,)
+    return next(
+        (topology.host_of.get(one, one) for one in told if one in topology.host_of or one in topology.hosts), name
+    )

@@ -1,0 +1,55 @@
+"""The one rank that says nothing while all others whose logs are here say that they wait or lost a peer.
+
+Ranks give up within moments of each other, and who gives up first brings the others down: a rank that its launcher ended
+within those moments may only have been slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from neuron_doctor.engine.facts import Fact, Place, Source, ranks_of
+from neuron_doctor.engine.match import canonical
+from neuron_doctor.engine.moments import difference_ns, moment_of
+from neuron_doctor.engine.topology import Topology
+
+_SAID = frozenset({"collectives", "barrier", "watchdog", "lost"})
+_SIGTERM = 15
+#: So many ranks must speak; and so many where nothing tells when the silent one ended.
+_FEWEST = 3
+_FEWEST_UNTIMED = 4
+
+
+def silent_ranks(facts: Sequence[Fact], sources: Iterable[Source], topology: Topology) -> list[Fact]:
+    """The `silent-rank` fact, if there is one: at that rank, on the first report of the others."""
+    reports = [fact for fact in facts if fact.kind == "hang-report" and fact.data["what"] in _SAID]
+    spoken = {rank for fact in reports for rank in ranks_of(fact.place)}
+    heard = {s.place.rank for s in sources if s.kind == "log" and s.records and s.place.rank is not None}
+    heard |= {f.place.rank for f in facts if f.kind == "progress" and f.place.rank is not None}
+    silent = heard - spoken
+    if len(silent) != 1 or len(spoken) < _FEWEST or any(not ranks_of(fact.place) for fact in reports):
+        return []
+    [rank] = silent
+    host = topology.host_of_rank.get(rank)
+    ends = [f for f in facts if f.kind == "launcher-failure" and f.place.rank == rank and _is_told_to_end(f.data)]
+    near = [fact for fact in reports if fact.place.host == host]
+    if not all(_is_late(end, near) for end in ends) or (not ends and len(spoken) < _FEWEST_UNTIMED):
+        return []
+    first = min(reports, key=canonical)
+    place = Place(job=first.place.job, attempt=first.place.attempt, host=host, rank=rank)
+    return [replace(first, kind="silent-rank", data={"others": len(spoken)}, place=place, instant=None, repeats=0)]
+
+
+def _is_told_to_end(data: Mapping[str, object]) -> bool:
+    return data.get("signal") == _SIGTERM or data.get("exitcode") in (-_SIGTERM, 128 + _SIGTERM)
+
+
+def _is_late(end: Fact, reports: Iterable[Fact]) -> bool:
+    """Whether it came for sure after all reports of its host, by more than these lie apart."""
+    told = moment_of(end)
+    moments = [moment_of(report) for report in reports]
+    gaps = [difference_ns(m, told) if m and told else None for m in moments]
+    known = [gap for gap in gaps if gap is not None]
+    return bool(known) and len(known) == len(gaps) and min(known) > max(known) - min(known)

@@ -1,0 +1,56 @@
+"""The one rank that says nothing: named only where it had the time to speak."""
+
+from __future__ import annotations
+
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source, Span
+from neuron_doctor.engine.silence import silent_ranks
+from neuron_doctor.engine.topology import Topology
+
+SECOND = 10**9
+JOB = Topology(host_of_rank=dict.fromkeys(range(16), "a"))
+
+
+def fact(kind: str, rank: int | None, at: float | None, **data: str | int) -> Fact:
+    instant = None if at is None else Instant(round(at * SECOND), Clock.HOST_LOCAL)
+    return Fact(kind, data, Place(host="a", rank=rank), Span(f"{kind}{rank}"), f"log{rank}", instant)
+
+
+def report(rank: int | None, at: float = 600.0, what: str = "collectives") -> Fact:
+    return fact("hang-report", rank, at, what=what)
+
+
+def logs(*ranks: int) -> list[Source]:
+    return [Source(f"log{rank}", f"rank_{rank}.log", "log", records=9, place=Place(rank=rank)) for rank in ranks]
+
+
+def silent(*facts: Fact, ranks: range = range(6)) -> list[int | None]:
+    return [found.place.rank for found in silent_ranks(facts, logs(*ranks), JOB)]
+
+
+def test_the_one_that_says_nothing_is_named() -> None:
+    assert silent(*(report(rank) for rank in (0, 1, 2, 4, 5))) == [3]
+
+
+def test_two_of_them_are_not_told_apart() -> None:
+    assert silent(*(report(rank) for rank in (0, 1, 2, 4))) == []
+
+
+def test_a_report_of_nobody_may_be_its_own() -> None:
+    assert silent(*(report(rank) for rank in (0, 1, 2, 4, 5)), report(None)) == []
+
+
+def test_few_who_speak_prove_nothing_where_nothing_tells_when_it_ended() -> None:
+    facts = [report(rank) for rank in (0, 1, 3)]
+    assert silent(*facts, ranks=range(4)) == []
+    assert silent(*facts, fact("launcher-failure", 2, 640.0, signal=15), ranks=range(4)) == [2]
+
+
+def test_one_that_was_ended_while_the_others_spoke_may_have_been_slower() -> None:
+    facts = [report(rank, 600.0 + rank / 2) for rank in (0, 1, 2, 4, 5)]
+    assert silent(*facts, fact("launcher-failure", 3, 602.0, signal=15)) == []
+    assert silent(*facts, fact("launcher-failure", 3, 604.0, exitcode=-15)) == []
+    assert silent(*facts, fact("launcher-failure", 3, 606.0, signal=15)) == [3]
+
+
+def test_one_that_was_ended_at_an_unknown_time_may_have_been_slower() -> None:
+    assert silent(*(report(rank) for rank in (0, 1, 2, 4, 5)), fact("launcher-failure", 3, None, signal=15)) == []

@@ -1,0 +1,41 @@
+"""Whether a worker that ended was heard itself."""
+
+from __future__ import annotations
+
+from neuron_doctor.engine.facts import Fact, Place, Source, Span
+from neuron_doctor.engine.worker_ends import with_logs
+
+
+def fact(kind: str, source: str, rank: int | None) -> Fact:
+    return Fact(kind, {}, Place(rank=rank), Span(source), source)
+
+
+def log(name: str, rank: int | None = None) -> Source:
+    return Source(name, f"{name}.log", "log", records=9, place=Place(rank=rank))
+
+
+def logged(sources: list[Source], *facts: Fact) -> list[object]:
+    ends = [fact("launcher-failure", "launcher", rank) for rank in (1, 2)]
+    found = with_logs([*facts, *ends], [*sources, log("launcher")])
+    return [end.data["logged"] for end in found if end.kind == "launcher-failure"]
+
+
+def test_a_log_of_its_own_is_its_voice() -> None:
+    assert logged([log("rank_1", 1)]) == [True, False]
+
+
+def test_a_log_that_names_the_rank_of_each_line_is_the_voice_of_all() -> None:
+    assert logged([log("all")], fact("progress", "all", 2), fact("hit", "all", 0)) == [False, True]
+
+
+def test_a_log_with_lines_of_nobody_is_the_voice_of_none() -> None:
+    assert logged([log("all")], fact("world", "all", 2), fact("hit", "all", None)) == [False, False]
+
+
+def test_what_others_say_of_it_is_not_its_voice() -> None:
+    assert logged([log("all")], fact("stand", "all", 2)) == [False, False]
+
+
+def test_an_end_of_nobody_knows_nothing() -> None:
+    [end] = with_logs([fact("launcher-failure", "launcher", None)], [log("launcher")])
+    assert "logged" not in end.data
