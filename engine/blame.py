@@ -11,6 +11,7 @@ from neuron_doctor.engine.argument_vote import Disagreement
 from neuron_doctor.engine.gatherings import Gathering, Waits, waits
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
 from neuron_doctor.engine.order_vote import deviants, is_precedented
+from neuron_doctor.engine.own_rounds import short_of_a_round
 from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, RankRecord, ranks_text
@@ -256,7 +257,15 @@ def _of_transfer(hang: Hang, gathering: Gathering, at: str) -> Blame:
     """A transfer to which both ends seem to have come: if a rank left one out, it is the next one that came."""
     if hang.strays:
         return _astray("p2p-missing", hang.strays, gathering)
-    return Blame("transport-stall", f"both ends of {at} have come and it does not complete", gathering=gathering)
+    stall = Blame("transport-stall", f"both ends of {at} have come and it does not complete", gathering=gathering)
+    return _short(hang, gathering.waiting, gathering) or stall
+
+
+def _short(hang: Hang, ranks: Sequence[int], gathering: Gathering) -> Blame | None:
+    """The one of these ranks that left out a transfer of its round, if its own past tells."""
+    short = tuple(short_of_a_round(hang.groups, hang.dumps, ranks))
+    told = "issued fewer transfers in its last round than in each one before"
+    return Blame("p2p-missing", told, short, gathering=gathering, about_ranks=True) if len(short) == 1 else None
 
 
 def _unstarted(hang: Hang, gathering: Gathering) -> tuple[int, ...]:
@@ -284,7 +293,10 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     if strange and all(any(rank in g.waiting for g in strange) for rank in odd):
         return [Blame("p2p-mismatch", told, culprits=odd, members=tuple(ranks), gathering=strange[0])]
     if len(transfers) == len(cycle) and (not odd or len(ranks) <= _TWO):
-        return [Blame("p2p-order", told, culprits=odd, members=tuple(ranks), gathering=transfers[0])]
+        short = _short(hang, ranks, transfers[0])
+        return (
+            [short] if short else [Blame("p2p-order", told, culprits=odd, members=tuple(ranks), gathering=transfers[0])]
+        )
     collective = next((gathering for gathering in cycle if not gathering.is_transfer), cycle[0])
     if not transfers:
         return [Blame("order-mismatch", told, culprits=odd, members=tuple(ranks), gathering=collective)]
