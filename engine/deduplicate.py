@@ -14,20 +14,23 @@ from neuron_doctor.engine.match import canonical
 def deduplicated(facts: Iterable[Fact]) -> list[Fact]:
     """One fact for each record, however often it was captured: records with an inner time and a process are the same
     where these and the text agree; others where they stand at the same offset of the same source."""
-    kept: dict[tuple[object, ...], list[Fact]] = defaultdict(list)
+    kept: dict[tuple[object, ...], dict[str | None, Fact]] = defaultdict(dict)
     for fact in sorted(facts, key=canonical):
-        alike = kept[_identity(fact)]
-        number = next((n for n, known in enumerate(alike) if _may_be_one(known, fact)), None)
-        if number is None:
-            alike.append(fact)
-        else:
-            alike[number] = _merged(alike[number], fact)
-    return [fact for alike in kept.values() for fact in alike]
+        _add(kept[_identity(fact)], fact)
+    return [fact for alike in kept.values() for fact in alike.values()]
 
 
-def _may_be_one(a: Fact, b: Fact) -> bool:
-    """Containers on two hosts have the same process ids and may log the same in the same microsecond."""
-    return a.place.host is None or b.place.host is None or a.place.host == b.place.host
+def _add(alike: dict[str | None, Fact], fact: Fact) -> None:
+    """Put one more capture to those of a record, by host: containers on two hosts have the same process ids and may log the
+    same in the same microsecond. A capture without a host is of the first that has one."""
+    host = fact.place.host
+    is_elsewhere = host is not None and None not in alike
+    at = host if host in alike or is_elsewhere else next(iter(alike), host)
+    known = alike.get(at)
+    one = fact if known is None else _merged(known, fact)
+    if at != one.place.host:
+        del alike[at]  # it had no host, so it was the only one
+    alike[one.place.host] = one
 
 
 def _merged(a: Fact, b: Fact) -> Fact:
