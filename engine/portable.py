@@ -52,6 +52,13 @@ _PlaceRow = tuple[
     _Name, _Count, _Name, _Name, _Name, _Count, _Count, _Count, _Count, _Count, _Name, tuple[int, ...]
 ]  # fmt: skip
 _place_row = attrgetter(*Place.__struct_fields__)
+#: Nested values that are decoded as the tuples that they were: those of a flight recorder are five deep.
+_T1 = tuple[Scalar, ...]
+_T2 = tuple[Scalar | _T1, ...]
+_T3 = tuple[Scalar | _T2, ...]
+_T4 = tuple[Scalar | _T3, ...]
+_T5 = tuple[Scalar | _T4, ...]
+_Tree = tuple[Scalar | _T5, ...]
 
 
 class NotPortable(ValueError):
@@ -77,8 +84,8 @@ class _SourceRow(msgspec.Struct, array_like=True, frozen=True):
 
 class _Packed(msgspec.Struct, array_like=True, frozen=True):
     """The tables, then a column for each part of a fact. `shapes`: a kind and the names of its fields; `values`: those of all
-    facts, one after the other; `trees`: nested values, by their place in `values`. `clocks`: the number after the last where
-    a fact has no time; `digests`: None where the text gives it."""
+    facts, one after the other; `trees`: nested values, by their place in `values`, or `deep` where one is deeper than a
+    `_Tree`. `clocks`: the number after the last where a fact has no time; `digests`: None where the text gives it."""
 
     strings: list[str]
     places: list[_PlaceRow]
@@ -86,7 +93,8 @@ class _Packed(msgspec.Struct, array_like=True, frozen=True):
     searched: list[tuple[str, list[tuple[str, str]]]]
     sources: list[_SourceRow]
     values: list[Scalar]
-    trees: list[tuple[_Number, Any]]
+    trees: list[tuple[_Number, _Tree]]
+    deep: list[tuple[_Number, Any]]
     shape_of: list[_Number]
     place_of: list[_Number]
     source_of: list[_Number]
@@ -106,6 +114,7 @@ class _Packed(msgspec.Struct, array_like=True, frozen=True):
 
 _ENCODER = msgpack.Encoder()
 _DECODER = msgpack.Decoder(_Packed)
+_TREES = msgpack.Decoder(list[tuple[_Number, _Tree]])
 
 
 class _Table(dict[T, int]):
@@ -121,11 +130,12 @@ class _Table(dict[T, int]):
 
 def packed(collection: Collection) -> bytes:
     """The collection as bytes; equal collections give equal bytes. Raises NotPortable for values nested too deeply."""
-    document = _columns(collection)
     try:
-        return _PLAIN + _ENCODER.encode(document)
-    except (OverflowError, UnicodeEncodeError):
-        return _ESCAPED + _ENCODER.encode(_escaped(msgspec.to_builtins(document)))
+        document = _columns(collection)
+        try:
+            return _PLAIN + _ENCODER.encode(document)
+        except (OverflowError, UnicodeEncodeError):
+            return _ESCAPED + _ENCODER.encode(_escaped(msgspec.to_builtins(document)))
     except RecursionError as error:
         raise NotPortable("values are nested too deeply") from error
 
@@ -141,13 +151,15 @@ def _columns(collection: Collection) -> _Packed:
     trees = [(at, value) for at, value in enumerate(values) if isinstance(value, tuple)]
     for at, _ in trees:
         values[at] = None
+    shallow = _is_shallow(trees)
     return _Packed(
         shape_of=_shapes(facts, strings, shapes),
         place_of=[places[fact.place] for fact in facts],
         source_of=[strings[fact.source] for fact in facts],
         path_of=[strings[span.path] for span in spans],
         values=values,
-        trees=trees,
+        trees=trees if shallow else [],
+        deep=[] if shallow else trees,
         clocks=[len(_CLOCKS) if time is _NO_TIME else _NUMBER_OF_CLOCK[time.clock] for time in instants],
         times=[time.ns for time in instants],
         uncertainties=[time.uncertainty_ns for time in instants],
@@ -165,6 +177,15 @@ def _columns(collection: Collection) -> _Packed:
         searched=[(one.digest, list(one.names.items())) for one in searched],
         sources=sources,
     )
+
+
+def _is_shallow(trees: Sequence[tuple[int, Any]]) -> bool:
+    """Whether these can be decoded as typed: tried, because to look would take longer."""
+    try:
+        _TREES.decode(_ENCODER.encode(trees))
+    except (msgspec.ValidationError, OverflowError, UnicodeEncodeError):
+        return False
+    return True
 
 
 _NO_TIME = Instant(0, Clock.UTC)
@@ -300,10 +321,10 @@ def _data(packed: _Packed) -> Iterator[Mapping[str, Value]]:
     names = [[packed.strings[number] for number in shape[1:]] for shape in _named_shapes(packed)]
     seen: dict[str, str] = {}
     values: list[Value] = [seen.setdefault(v, v) if type(v) is str else v for v in packed.values]
-    for at, tree in packed.trees:
+    for at, tree in chain(packed.trees, ((at, _tuples(tree)) for at, tree in packed.deep)):
         if at >= len(values):
             raise NotPortable(f"a nested value is number {at} of {len(values)}")
-        values[at] = _tuples(tree)
+        values[at] = tree
     wanted = sum(len(names[number]) for number in packed.shape_of)
     if wanted != len(values):
         raise NotPortable(f"{len(values)} values, and {wanted} fields")

@@ -150,7 +150,7 @@ def changed(**columns: object) -> bytes:
     [
         ({"path_of": [0, 99]}, "path of fact 1: there is no 99 in a table of"),
         ({"source_of": [77, 0]}, "source of fact 0: there is no 77"),
-        ({"place_of": [0, -1]}, r"Expected `int` >= 0 - at `\$\[8\]\[1\]`"),
+        ({"place_of": [0, -1]}, r"Expected `int` >= 0 - at `\$\[9\]\[1\]`"),
         ({"place_of": [0]}, "1 place_of of 2 facts"),
         ({"clocks": [0, 9]}, "clock of fact 1"),
         ({"shape_of": [0, 5]}, "fact 1: there is no 5"),
@@ -158,8 +158,9 @@ def changed(**columns: object) -> bytes:
         ({"shapes": [[0, 1, 1], [0]]}, "shape 0"),
         ({"values": []}, "nested value is number|0 values, and 3 fields"),
         ({"trees": [[9, [1]]]}, "nested value is number 9"),
-        ({"trees": [[0, {"a": 1}]]}, "holds dict"),
-        ({"texts": ["x", 5]}, r"Expected `str`, got `int` - at `\$\[18\]\[1\]`"),
+        ({"trees": [[0, {"a": 1}]]}, "Expected `array`"),
+        ({"deep": [[0, {"a": 1}]]}, "holds dict"),
+        ({"texts": ["x", 5]}, r"Expected `str`, got `int` - at `\$\[19\]\[1\]`"),
         ({"places": [[None]]}, "length"),
     ],
 )
