@@ -20,7 +20,7 @@ def with_logs(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fact
     heard = {source.place.rank for source in logs.values() if source.place.rank is not None}
     spoken = [fact for fact in facts if fact.source in logs and fact.kind not in _OF_OTHERS]
     anonymous = {fact.source for fact in spoken if not ranks_of(fact.place)}
-    heard |= {fact.place.rank for fact in spoken if fact.source not in anonymous}
+    heard |= {f.place.rank for f in spoken if f.place.rank is not None and f.source not in anonymous}
     for fact in facts:
         if fact.kind == "launcher-failure" and fact.place.rank is not None:
             yield replace(fact, data={**fact.data, "logged": fact.place.rank in heard})
