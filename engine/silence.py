@@ -17,7 +17,7 @@ from neuron_doctor.engine.topology import Topology
 
 _SAID = frozenset({"collectives", "barrier", "watchdog", "lost"})
 _SIGTERM = 15
-#: So many ranks must speak; and so many where nothing tells when the silent one ended.
+#: So many ranks must speak; and so many where nothing tells when the silent one ended, nor a dump that is missing.
 _FEWEST = 3
 _FEWEST_UNTIMED = 4
 
@@ -26,7 +26,12 @@ def silent_ranks(facts: Sequence[Fact], sources: Iterable[Source], topology: Top
     """The `silent-rank` fact, if there is one: at that rank, on the first report of the others."""
     reports = [fact for fact in facts if fact.kind == "hang-report" and fact.data["what"] in _SAID]
     spoken = {rank for fact in reports for rank in ranks_of(fact.place)}
-    heard = {s.place.rank for s in sources if s.kind == "log" and s.records and s.place.rank is not None}
+    dumped = {f.place.rank for f in facts if f.kind == "fr-rank"}
+    heard = {
+        s.place.rank
+        for s in sources
+        if s.place.rank is not None and s.kind == "log" and (s.records or _wrote_nothing(s.place.rank, spoken, dumped))
+    }
     heard |= {f.place.rank for f in facts if f.kind == "progress" and f.place.rank is not None}
     silent = heard - spoken
     if len(silent) != 1 or len(spoken) < _FEWEST or any(not ranks_of(fact.place) for fact in reports):
@@ -35,11 +40,17 @@ def silent_ranks(facts: Sequence[Fact], sources: Iterable[Source], topology: Top
     host = topology.host_of_rank.get(rank)
     ends = [f for f in facts if f.kind == "launcher-failure" and f.place.rank == rank and _is_told_to_end(f.data)]
     near = [fact for fact in reports if fact.place.host == host]
-    if not all(_is_late(end, near) for end in ends) or (not ends and len(spoken) < _FEWEST_UNTIMED):
+    fewest = _FEWEST if ends or _wrote_nothing(rank, spoken, dumped) else _FEWEST_UNTIMED
+    if not all(_is_late(end, near) for end in ends) or len(spoken) < fewest:
         return []
     first = min(reports, key=canonical)
     place = Place(job=first.place.job, attempt=first.place.attempt, host=host, rank=rank)
     return [replace(first, kind="silent-rank", data={"others": len(spoken)}, place=place, instant=None, repeats=0)]
+
+
+def _wrote_nothing(rank: int, spoken: set[int], dumped: set[int | None]) -> bool:
+    """Whether it left no dump either, as all that spoke did: then a log without a line is no accident."""
+    return rank not in dumped and spoken <= dumped
 
 
 def _is_told_to_end(data: Mapping[str, object]) -> bool:

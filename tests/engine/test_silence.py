@@ -54,3 +54,12 @@ def test_one_that_was_ended_while_the_others_spoke_may_have_been_slower() -> Non
 
 def test_one_that_was_ended_at_an_unknown_time_may_have_been_slower() -> None:
     assert silent(*(report(rank) for rank in (0, 1, 2, 4, 5)), fact("launcher-failure", 3, None, signal=15)) == []
+
+
+def test_one_that_left_no_dump_either_needs_fewer_who_speak() -> None:
+    facts = [report(rank) for rank in (0, 1, 3)]
+    dumps = [fact("fr-rank", rank, None) for rank in (0, 1, 3)]
+    empty = [*logs(0, 1, 3), Source("log2", "rank_2.log", "log", records=0, place=Place(rank=2))]
+    assert silent_ranks(facts, empty, JOB) == []
+    assert [found.place.rank for found in silent_ranks([*facts, *dumps], empty, JOB)] == [2]
+    assert silent_ranks([*facts, *dumps[1:]], empty, JOB) == []
