@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from neuron_doctor.collectors.prefixes import Channel, Line, Record, peel
 from neuron_doctor.collectors.storms import Steps, Storm
 from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place, Span, Value, span_of
 from neuron_doctor.engine.matcher import Matcher
-from neuron_doctor.engine.patterns import Pattern, PatternSet, read_captures
+from neuron_doctor.engine.patterns import Pattern, PatternSet, compiled, read_captures
 from neuron_doctor.engine.regexes import regex
 
 #: A pattern with an anchor sees so many lines before and after the anchor's line.
@@ -123,9 +123,12 @@ def _line_facts(
         begin, end = max(begin, near - REACH_ASIDE), min(end, near + REACH_ASIDE)
     raw = block.data[begin:end]
     line = _whole(block, peel(_decode(raw)), end)
+    window: _Window | None = None
     for index in sorted(indexes):
         pattern = scan.patterns[index]
-        found = _in_window(block, begin, end, pattern) if pattern.anchor else _in_line(line, pattern)
+        if pattern.anchor and window is None:
+            window = _Window(block, begin, end)
+        found = window.find(pattern) if pattern.anchor and window else _in_line(line, pattern)
         if found is not None:
             fact = _fact(scan, block, (begin, raw), pattern, found)
             if fact is not None:
@@ -174,21 +177,33 @@ def _channel_fits(pattern: Pattern, record: Record) -> bool:
     return pattern.channel in ("any", record.channel.value)
 
 
-def _in_window(block: Block, begin: int, end: int, pattern: Pattern) -> _Found | None:
-    """A match over the neighbours of the anchor's line that takes in that line."""
-    here = peel(_decode(block.data[begin:end]))
-    search = re.compile(pattern.search).search
-    if not any(map(search, _message(here).split("\n"))):  # a candidate only: spare its neighbours
+class _Window:
+    """The lines around an anchor's line, which are peeled once for all patterns that have it."""
+
+    def __init__(self, block: Block, begin: int, end: int) -> None:
+        self._bounds = block, begin, end
+        self._here = peel(_decode(block.data[begin:end]))
+        self._anchor = _message(self._here)
+        self._lines = self._anchor.split("\n")
+
+    @cached_property
+    def _text(self) -> tuple[str, int]:
+        """The messages of all lines, and where the anchor's begins."""
+        block, begin, end = self._bounds
+        before = [_message(line) for line in _lines_before(block, begin, LINES_BEFORE)][::-1]
+        after = [_message(line) for line in _lines_after(block, end, LINES_AFTER)]
+        return "\n".join([*before, self._anchor, *after]), sum(len(part) + 1 for part in before)
+
+    def find(self, pattern: Pattern) -> _Found | None:
+        """A match over the neighbours of the anchor's line that takes in that line."""
+        search = compiled(pattern.search).search
+        if not any(map(search, self._lines)):  # a candidate only: spare its neighbours
+            return None
+        text, begin = self._text
+        for match in pattern.compiled().finditer(text):
+            if match.start() <= begin + len(self._anchor) and match.end() > begin:
+                return _Found(match.groupdict(), self._anchor, self._here.records[-1])
         return None
-    before = [_message(line) for line in _lines_before(block, begin, LINES_BEFORE)][::-1]
-    after = [_message(line) for line in _lines_after(block, end, LINES_AFTER)]
-    anchor = _message(here)
-    text = "\n".join([*before, anchor, *after])
-    from_ = sum(len(part) + 1 for part in before)
-    for match in pattern.compiled().finditer(text):
-        if match.start() <= from_ + len(anchor) and match.end() > from_:
-            return _Found(match.groupdict(), anchor, here.records[-1])
-    return None
 
 
 def _message(line: Line) -> str:

@@ -12,8 +12,8 @@ from neuron_doctor.engine.verdict import Counterfactual, Diagnosis, Finding
 
 #: So many roots are asked about, and so many times a diagnosis is made again, at most.
 _ROOTS, _TRIALS = 2, 4
-#: Beyond so many facts a diagnosis takes seconds, and nothing is tried.
-MOST_FACTS = 20_000
+#: Beyond so many facts, or findings that may explain each other, a diagnosis takes seconds, and nothing is tried.
+MOST_FACTS, MOST_FINDINGS = 20_000, 200
 
 #: What is taken away: the kind of its sources, and their paths.
 _Evidence = tuple[str, tuple[str, ...]]
@@ -24,8 +24,8 @@ def counterfactuals(
     diagnosed: Callable[[Collection], Diagnosis], collection: Collection, diagnosis: Diagnosis
 ) -> tuple[Counterfactual, ...]:
     """What becomes of the verdict without the evidence of its first roots: one file at a time, one kind of source at a
-    time. Empty where there is no root, or more than `MOST_FACTS` facts."""
-    if not diagnosis.root_causes or len(collection.facts) > MOST_FACTS:
+    time. Empty where there is no root, or too much for it (`MOST_FACTS`, `MOST_FINDINGS`)."""
+    if not diagnosis.root_causes or len(collection.facts) > MOST_FACTS or len(diagnosis.findings) > MOST_FINDINGS:
         return ()
     held = _culprits(diagnosis)
     trials = list(dict.fromkeys(_carriers(diagnosis)))[:_TRIALS]
