@@ -29,6 +29,11 @@ REACH_BACK = 12
 REACH_ASIDE = 8 * 1024
 #: A time stamp is read from a line every so many bytes: reading one costs as much as scanning 50 KB.
 SAMPLE = 1024 * 1024
+#: What stands in every line of the kernel, whoever wrote it down: the word, or the time in the forms of dmesg.
+_MAYBE_KERNEL = regex(
+    rb"kern|\[ {0,11}\d{1,9}\.\d{6}|\[ {1,10}\+\d|\[[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d\]"
+    rb"|\[[^\]\n]{1,60} \d{4}\]|,\d{6}[+-]\d\d:\d\d "
+)
 #: A message that ends so goes on in the lines below it.
 _UNFINISHED = regex(r"(?:[:=(,\\]|\bmodel|\bfor model)\s*$|^\S+:\S+\s*$")
 
@@ -346,6 +351,11 @@ def _weigh_channels(scan: _Scan, block: Block) -> None:
     for raw in first:
         if 2 * max(scan.kernel, scan.others) > len(first):
             return  # the majority, whatever the others are
-        kernel = peel(_decode(raw[:REACH_ASIDE])).records[0].channel is Channel.KERNEL
+        kernel = is_of_kernel(raw[:REACH_ASIDE])
         scan.kernel += kernel
         scan.others += not kernel
+
+
+def is_of_kernel(raw: bytes) -> bool:
+    """Whether a line is one of the kernel's."""
+    return bool(_MAYBE_KERNEL.search(raw)) and peel(_decode(raw)).records[0].channel is Channel.KERNEL

@@ -13,7 +13,7 @@ from neuron_doctor.collectors import blocks as blocks_module
 from neuron_doctor.collectors.base import Input, UnreadableInput
 from neuron_doctor.collectors.blocks import blocks
 from neuron_doctor.collectors.storms import CELL, KEEP
-from neuron_doctor.collectors.text import is_text, text_collector
+from neuron_doctor.collectors.text import is_of_kernel, is_text, text_collector
 from neuron_doctor.engine.facts import Clock, Fact
 from neuron_doctor.engine.matcher import build_matcher
 from neuron_doctor.engine.patterns import Pattern, PatternSet
@@ -224,3 +224,29 @@ def test_an_anchor_with_a_caret_means_the_start_of_the_message_behind_its_prefix
         "[rank3]: go\n[rank3]:     raise it\n[rank3]: KeyError: 'x'\n    raise ValueError: no\n", pure=pure
     )
     assert [(fact.data["what"], fact.place.rank, fact.span.line) for fact in facts] == [("KeyError", 3, 3)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[298850.502143] neuron: x",
+        "[    0.000000] [    T0] Linux version",
+        "<6>[    1.234567] x",
+        "[Tue Mar  3 11:47:31 2026] x",
+        "[Mar 3 11:47] x",
+        "[  +0.000012] x",
+        "2026-03-03T11:47:31,123456+00:00 x",
+        "2026-03-03T11:47:31.123456+00:00 trn-1 kernel: x",
+        "Mar  3 11:47:31 trn-1 kernel: [80123.551201] x",
+        "[80123.551201] trn-1 kernel: x",
+        "kern  :info  : [    0.000000] x",
+        "kern  :info  : x",
+        "kernel: x",
+        '{"_TRANSPORT": "kernel", "MESSAGE": "x", "__REALTIME_TIMESTAMP": "1772538451000000"}',
+        "trn1-041: [80123.551201] x",
+        "\x1b[32m[    0.000000] \x1b[0mx",
+    ],
+)
+def test_every_form_of_a_kernel_line_makes_a_kernel_log(line: str) -> None:
+    assert is_of_kernel(line.encode())
+    assert not is_of_kernel(b"2025-07-02 18:59:18,244 INFO train: step=100 loss=2.3")
