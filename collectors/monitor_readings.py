@@ -45,7 +45,7 @@ _FAILURES = ("completed_with_err", "completed_with_num_err", "timed_out", "incor
 _failure_counts = attrgetter(*_FAILURES)
 
 #: Groups that are no member of a report under this name.
-PROCESSES, FAILURES = "neuron_runtime_data", "execution_failures"
+PROCESSES, FAILURES, DEVICE_MEMORY = "neuron_runtime_data", "execution_failures", "neuroncore_memory_usage"
 
 
 class Mode(Enum):
@@ -95,8 +95,8 @@ def observed(report: Report) -> list[Observed]:
     for process in processes:
         if process.report is not None and not process.error:
             _of_process(process.pid, process.report, found)
-    if breakdowns := [breakdown for process in processes if (breakdown := _breakdown(process))]:
-        found.append(("neuroncore_memory_usage", None, breakdowns, _device_memory))
+    if breakdowns := [breakdown for process in processes if (breakdown := breakdown_of(process))]:
+        found.append((DEVICE_MEMORY, None, breakdowns, _device_memory))
     if report.system_data is not None:
         _of_system(report.system_data, found)
     return found
@@ -136,7 +136,7 @@ def sound(group: _G | None) -> _G | None:
 # --- the readings of each group
 
 
-def _number(index: str) -> int | None:
+def core_number(index: str) -> int | None:
     """The index of a core, which JSON writes as the name of a member."""
     return int(index) if index.isdecimal() and len(index) <= _INDEX_DIGITS else None
 
@@ -152,7 +152,7 @@ def _processes(count: int, _: Capacity) -> Iterator[Reading]:
 
 def _cores(cores: Mapping[str, Core | None], capacity: Capacity) -> Iterator[Reading]:
     for index, core in cores.items():
-        number = _number(index)
+        number = core_number(index)
         if core is None or number is None:
             continue
         device = capacity.device_of(number)
@@ -166,7 +166,7 @@ def _physical_cores(parts: Mapping[str, PhysicalCore | None], device: int | None
     for index, part in parts.items():
         value = part.neuroncore_utilization if part is not None else None
         if value is not None:
-            yield Reading("physical_neuroncore_utilization", Mode.LEVEL, value, 100, device, core, _number(index))
+            yield Reading("physical_neuroncore_utilization", Mode.LEVEL, value, 100, device, core, core_number(index))
 
 
 def _errors(errors: ErrorSummary, _: Capacity) -> Iterator[Reading]:
@@ -206,7 +206,8 @@ def _process_cpu(share: CpuShare, _: Capacity) -> Iterator[Reading]:
         yield from _level("runtime_vcpu_percent", (share.user or 0) + (share.system or 0))
 
 
-def _breakdown(process: Process) -> Mapping[str, Mapping[str, Number] | None] | None:
+def breakdown_of(process: Process) -> Mapping[str, Mapping[str, Number] | None] | None:
+    """What a process holds of each core, by what it is used for."""
     used = process.report.memory_used if process.report is not None and not process.error else None
     total = used.neuron_runtime_used_bytes if used is not None and not used.error else None
     return total.usage_breakdown.neuroncore_memory_usage if total and total.usage_breakdown else None
@@ -219,7 +220,7 @@ def _device_memory(
     held = Counter[int]()
     for breakdown in breakdowns:
         for index, classes in breakdown.items():
-            core = _number(index)
+            core = core_number(index)
             if core is not None and (device := capacity.device_of(core)) is not None:
                 held[device] += sum(int(value or 0) for value in (classes or {}).values())
     for device, total in sorted(held.items()):

@@ -3,7 +3,7 @@ with the length of the stream."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -16,6 +16,11 @@ MAX_SERIES = 32_768
 
 #: Name, pid, device, core, physical core.
 Key = tuple[str, int | None, int | None, int | None, int | None]
+
+
+def key_of(reading: Reading, pid: int | None) -> Key:
+    """The series that a reading belongs to."""
+    return reading.name, pid, reading.device, reading.core, reading.part
 
 
 class Series(Struct):
@@ -66,6 +71,31 @@ class Series(Struct):
             self.increase += self.last * times
             self.until = latest
 
+    def add_all(self, values: Sequence[float], samples: Sequence[Sample]) -> None:
+        """So many more values in a row, as `add` would take them one by one; of a level, or periodic whole numbers."""
+        count = len(values)
+        if values.count(self.last) == count:
+            self.repeat(count, samples[-1])
+            return
+        if self.mode is Mode.PERIODIC:
+            self._grow_all(values, samples)
+        held = _run(values)
+        self.samples += count
+        self.held = held
+        self.last = values[-1]
+        self.least = min(self.least, *values)
+        self.most = max(self.most, *values)
+        if self.mode is Mode.LEVEL:
+            self.evidence = samples[count - held]
+
+    def _grow_all(self, values: Sequence[float], samples: Sequence[Sample]) -> None:
+        grown = [number for number, value in enumerate(values) if value > 0]
+        if grown:
+            if not self.increase:
+                self.evidence = samples[grown[0]]
+            self.increase += sum(values[number] for number in grown)
+            self.until = samples[grown[-1]]
+
     def _grown(self, value: float) -> float:
         """By how much a counter rose."""
         if self.mode is Mode.PERIODIC:
@@ -75,13 +105,39 @@ class Series(Struct):
         return value - self.last if value >= self.last else value  # the driver was reloaded, or the counter cleared
 
 
-class _Followed(Struct):
-    """A group: its value when it last changed, the series that it feeds, and how often it came again unchanged."""
+def _run(values: Sequence[float]) -> int:
+    """How many equal ones there are at the end."""
+    held = 1
+    while held < len(values) and values[-held - 1] == values[-1]:
+        held += 1
+    return held
+
+
+#: The value of a group that was read by column: no other is equal to it.
+_BY_COLUMN = object()
+
+
+class Followed(Struct):
+    """A group: its value when it last changed, the series that it feeds (as long as the instance has what it had then),
+    and how often it came again unchanged."""
 
     value: Any = None
+    capacity: Capacity | None = None
     fed: list[Series] = field(default_factory=list)
     again: int = 0
     latest: Sample | None = None
+
+    def see_again(self, times: int, latest: Sample) -> None:
+        """So many more samples have the value of the last one."""
+        self.again += times
+        self.latest = latest
+
+    def see_columns(self, columns: Sequence[Sequence[float]], samples: Sequence[Sample]) -> None:
+        """So many more samples: the values of each series that is fed."""
+        self.settle()
+        self.value = _BY_COLUMN
+        for series, values in zip(self.fed, columns, strict=True):
+            series.add_all(values, samples)
 
     def settle(self) -> None:
         """Let the series know of the unchanged samples, which cost no reading."""
@@ -95,7 +151,7 @@ class Board(Struct):
     """All series of one instance."""
 
     series: dict[Key, Series] = field(default_factory=dict)
-    groups: dict[tuple[str, int | None], _Followed] = field(default_factory=dict)
+    groups: dict[tuple[str, int | None], Followed] = field(default_factory=dict)
     full: bool = False
 
     def see(self, observed: Observed, capacity: Capacity, sample: Sample) -> None:
@@ -106,14 +162,13 @@ class Board(Struct):
             if len(self.series) >= MAX_SERIES:
                 self.full = True
                 return
-            followed = self.groups[name, pid] = _Followed()
-        elif value == followed.value:
-            followed.again += 1
-            followed.latest = sample
+            followed = self.groups[name, pid] = Followed()
+        elif value == followed.value and (capacity is followed.capacity or capacity == followed.capacity):
+            followed.see_again(1, sample)
             return
         if followed.again:
             followed.settle()
-        followed.value = value
+        followed.value, followed.capacity = value, capacity
         followed.fed = [self._fed(reading, name, pid, sample) for reading in read(value, capacity)]
 
     def settled(self) -> Iterator[Series]:
@@ -123,7 +178,7 @@ class Board(Struct):
         yield from self.series.values()
 
     def _fed(self, reading: Reading, group: str, pid: int | None, sample: Sample) -> Series:
-        key = (reading.name, pid, reading.device, reading.core, reading.part)
+        key = key_of(reading, pid)
         series = self.series.get(key)
         if series is None:
             value = reading.value

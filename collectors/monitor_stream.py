@@ -4,7 +4,7 @@ stamps of a log driver, cut off, or damaged."""
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from io import BufferedReader
 
 from msgspec import Struct
@@ -19,6 +19,10 @@ from neuron_doctor.engine.regexes import regex
 
 #: A report of 128 processes is 200 kB; nothing longer than this is one.
 MAX_REPORT = 4 * 1024 * 1024
+
+#: So much is read at once.
+_CHUNK = 256 * 1024
+_NEWLINE = ord("\n")
 
 #: A document spread over lines is tried so often before it is given up (brackets inside strings mislead the count).
 _ATTEMPTS = 64
@@ -53,7 +57,8 @@ _MORE = "trailing characters"
 
 class Sample(Struct, frozen=True):
     """One document. `raw` are its bytes, from `offset` of the input; `line` and `column` are where it begins; `instant`
-    and `host` come from the prefix of its line; `whole` is false where only some of its groups were readable."""
+    and `host` come from the prefix of its line; `whole` is false where only some of its groups were readable. The reader
+    of a sample that was `taken` has its report already."""
 
     report: Report
     raw: bytes
@@ -63,6 +68,7 @@ class Sample(Struct, frozen=True):
     instant: Instant | None = None
     host: str | None = None
     whole: bool = True
+    taken: bool = False
 
 
 class _Draft(Struct):
@@ -118,10 +124,15 @@ def _depth(text: bytes) -> int:
     return text.count(b"{") - text.count(b"}")
 
 
-def samples(inp: Input) -> Iterator[Sample]:
-    """The documents of the input in order; counts them as records and notes what is damaged as problems."""
+def samples(inp: Input, takes: Callable[[bytes], bool] | None = None) -> Iterator[Sample]:
+    """The documents of the input in order; counts them as records and notes what is damaged as problems. The reader takes
+    a line that is a report and that it has no need to see decoded."""
     draft: _Draft | None = None
     for number, offset, line in _lines(inp.stream):
+        if draft is None and takes is not None and line.startswith(b"{") and takes(line):
+            inp.records += 1
+            yield Sample(EMPTY, line, offset, number, 1, taken=True)
+            continue
         if draft is None and line.startswith(b"{") and (report := _decoded(line)) is not None:
             yield from _known(inp, Sample(report, line, offset, number, 1))
             continue
@@ -147,11 +158,22 @@ def samples(inp: Input) -> Iterator[Sample]:
 
 def _lines(stream: BufferedReader) -> Iterator[tuple[int, int, bytes]]:
     """Number, offset and bytes of each line; a longer one than any report comes in pieces."""
-    number, offset = 1, 0
-    while line := stream.readline(MAX_REPORT):
-        yield number, offset, line
-        number += line.endswith(b"\n")
-        offset += len(line)
+    number, offset, start, text = 1, 0, 0, b""
+    while True:
+        end = text.find(b"\n", start, start + MAX_REPORT) + 1
+        if not end and len(text) - start >= MAX_REPORT:
+            end = start + MAX_REPORT
+        if end:
+            yield number, offset, text[start:end]
+            number += text[end - 1] == _NEWLINE
+            offset += end - start
+            start = end
+        elif chunk := stream.read(_CHUNK):
+            text, start = text[start:] + chunk, 0
+        else:
+            break
+    if start < len(text):
+        yield number, offset, text[start:]
 
 
 def _prefix(line: bytes) -> tuple[int, Instant | None, str | None]:

@@ -29,6 +29,7 @@ from neuron_doctor.collectors.monitor_readings import FAILURES, PROCESSES, Capac
 from neuron_doctor.collectors.monitor_salvage import GROUPS
 from neuron_doctor.collectors.monitor_series import Board, Series
 from neuron_doctor.collectors.monitor_stream import Sample, samples
+from neuron_doctor.collectors.monitor_usual import Usual
 from neuron_doctor.engine.facts import Fact, Place, Span, Value, span_of
 from neuron_doctor.engine.regexes import regex
 
@@ -112,9 +113,16 @@ def collect(inp: Input) -> Iterator[Fact]:
     """Facts of the kinds counter, level, identity, version, device-count and monitor-error."""
     instances: dict[str | None, _Instance] = {}
     instance: _Instance | None = None
-    for sample in samples(inp):
+    usual = Usual()
+    for sample in samples(inp, usual.takes):
+        if sample.taken:
+            usual.add(sample)
+            continue
+        usual.settle()
         instance = _instance_of(sample.report, instances, instance)
         _fold(instance, sample)
+        usual.folded(sample, instance.board, instance.capacity)
+    usual.settle()
     if not instances:
         raise UnreadableInput("no report of neuron-monitor could be read")
     for instance in instances.values():

@@ -180,6 +180,14 @@ def test_memory_is_compared_with_what_there_is() -> None:
     assert named(data, "runtime_device_memory_bytes", pid=4711).data["limit"] == 16_000.0
 
 
+def test_what_the_instance_has_counts_for_values_that_do_not_change() -> None:
+    unknown = report(device_memory={0: 300})
+    unknown["neuron_hardware_info"] = {"neuron_device_count": 0, "error": "driver is not running"}
+    data = stream(unknown, report(device_memory={0: 300}), report(device_memory={0: 300}))
+    level = named(data, "runtime_device_memory_bytes", pid=4711).data
+    assert (level["limit"], level["samples"], level["held"]) == (16_000.0, 3, 3)
+
+
 def test_device_memory_of_several_processes_adds_up() -> None:
     both = report(pid=1, device_memory={0: 300})
     both["neuron_runtime_data"] += report(pid=2, device_memory={1: 400})["neuron_runtime_data"]
