@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -130,9 +130,9 @@ def _of_bottom(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
 def _of_rank(hang: Hang, rank: int, before: list[Gathering]) -> Blame:
     """A rank that others wait for and that waits for nobody; `before`: where they wait for it."""
     here = max(before, key=lambda gathering: (not gathering.is_transfer, hang.waits.first_waiting(gathering)))
-    at = f"{here.operation.name if here.operation else 'a collective'} of {here.group.title}"
     if rank not in hang.dumps:
-        return Blame("rank-missing", f"{at} waits for rank {rank}, which left no dump", missing=(rank,), gathering=here)
+        told = f"{here.title} waits for rank {rank}, which left no dump"
+        return Blame("rank-missing", told, missing=(rank,), gathering=here)
     if rank in hang.stuck:
         own = hang.stuck[rank]
         told = f"issued what its peers in {own.group.title} completed, and its device never completed it"
@@ -140,11 +140,12 @@ def _of_rank(hang: Hang, rank: int, before: list[Gathering]) -> Blame:
     if rank in hang.misdirected:
         told = "exchanges with a peer that does not expect it, while another one waits for it"
         return Blame("p2p-mismatch", told, culprits=(rank,), gathering=hang.misdirected[rank], about_ranks=True)
-    return _of_idle(hang, rank, before, here, at)
+    return _of_idle(hang, rank, before, here)
 
 
-def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering, at: str) -> Blame:
-    """A rank with nothing outstanding that never came to `here`, in words `at`."""
+def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering) -> Blame:
+    """A rank with nothing outstanding that never came to `here`."""
+    at = here.title
     unknown = () if here.group.completions else _silent_peers(hang, rank)
     if unknown:
         told = (
@@ -232,12 +233,12 @@ def _of_gathering(hang: Hang, gathering: Gathering) -> Blame:
     """An operation to which everybody has come."""
     if id(gathering) in hang.differing:
         return _mismatch(hang.differing[id(gathering)], gathering, gathering.group)
-    at = f"{gathering.operation.name if gathering.operation else 'a collective'} of {gathering.group.title}"
+    at = gathering.title
     if gathering.is_open_ended:
         told = f"{at} does not complete, and no dump tells who should take part in it"
         return Blame("undecided", told, members=tuple(sorted(gathering.group.members)), gathering=gathering)
     if gathering.is_transfer:
-        return _of_transfer(hang, gathering, at)
+        return _of_transfer(hang, gathering)
     unstarted = _unstarted(hang, gathering)
     if unstarted:
         told = f"issued {at} as all others did, and never started it: the device is stuck before it"
@@ -253,12 +254,12 @@ def _of_gathering(hang: Hang, gathering: Gathering) -> Blame:
     return Blame("transport-stall", told, members=tuple(sorted(members)), gathering=gathering)
 
 
-def _of_transfer(hang: Hang, gathering: Gathering, at: str) -> Blame:
+def _of_transfer(hang: Hang, gathering: Gathering) -> Blame:
     """A transfer to which both ends seem to have come: if a rank left one out, it is the next one that came."""
     if hang.strays:
         return _astray("p2p-missing", hang.strays, gathering)
-    stall = Blame("transport-stall", f"both ends of {at} have come and it does not complete", gathering=gathering)
-    return _short(hang, gathering.waiting, gathering) or stall
+    told = f"both ends of {gathering.title} have come and it does not complete"
+    return _short(hang, gathering.waiting, gathering) or Blame("transport-stall", told, gathering=gathering)
 
 
 def _short(hang: Hang, ranks: Sequence[int], gathering: Gathering) -> Blame | None:
@@ -288,15 +289,14 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
         return [_mismatch(hang.differing[id(g)], g, g.group) for g in differing]
     transfers = [gathering for gathering in cycle if gathering.is_transfer]
     odd = _out_of_order(hang, cycle, ranks)
-    told = f"ranks {ranks_text(ranks)} wait for one another in {_titles(cycle)}"
+    told = f"ranks {ranks_text(ranks)} wait for one another in {', '.join(sorted({g.title for g in cycle}))}"
     strange = [g for g in transfers for rank in odd if rank in g.waiting and is_first_contact(hang, g, rank)]
     if strange and all(any(rank in g.waiting for g in strange) for rank in odd):
         return [Blame("p2p-mismatch", told, culprits=odd, members=tuple(ranks), gathering=strange[0])]
     if len(transfers) == len(cycle) and (not odd or len(ranks) <= _TWO):
         short = _short(hang, ranks, transfers[0])
-        return (
-            [short] if short else [Blame("p2p-order", told, culprits=odd, members=tuple(ranks), gathering=transfers[0])]
-        )
+        unordered = Blame("p2p-order", told, culprits=odd, members=tuple(ranks), gathering=transfers[0])
+        return [short or unordered]
     collective = next((gathering for gathering in cycle if not gathering.is_transfer), cycle[0])
     if not transfers:
         return [Blame("order-mismatch", told, culprits=odd, members=tuple(ranks), gathering=collective)]
@@ -315,12 +315,6 @@ def _out_of_order(hang: Hang, cycle: Sequence[Gathering], ranks: Sequence[int]) 
     if beside.odd and len(beside.odd) <= max(1, len(ranks) // _FEW):
         return beside.odd
     return tuple(rank for rank in deviants(cycle, ranks, hang.dumps, hang.groups) if rank not in beside.same)
-
-
-def _titles(cycle: Iterable[Gathering]) -> str:
-    return ", ".join(
-        sorted({f"{g.operation.name if g.operation else 'a collective'} of {g.group.title}" for g in cycle})
-    )
 
 
 def _has_done_so_before(hang: Hang, cycle: Sequence[Gathering], rank: int) -> bool:

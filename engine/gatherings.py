@@ -58,6 +58,11 @@ class Gathering(Struct, eq=False):
         return min(known, key=lambda front: front.rank).operation if known else None
 
     @property
+    def title(self) -> str:
+        """What it is, in words: the operation and its group."""
+        return f"{self.operation.name if self.operation else 'a collective'} of {self.group.title}"
+
+    @property
     def waiting(self) -> list[int]:
         """The ranks that wait here."""
         return sorted({front.rank for front in self.fronts})

@@ -33,7 +33,6 @@ class Placement(Struct, frozen=True):
     """`devices_of_rank`: all devices that the rank has, on its host. `ranks_of_device`: all ranks that a device of a host
     serves. `rank_of_local`: the rank by host and local rank."""
 
-    cores_of_rank: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     devices_of_rank: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     ranks_of_device: Mapping[Device, tuple[int, ...]] = field(default_factory=dict)
     rank_of_local: Mapping[Device, int] = field(default_factory=dict)
@@ -52,7 +51,6 @@ def placement(stated: Iterable[Stated]) -> Placement:
     devices = unique([*by_cores.items(), *_devices_of_users(users).items()])
     served = {**_served_by_users(users), **_served_by_cores(by_cores, cores, host_of, widths)}
     return Placement(
-        cores_of_rank=cores,
         devices_of_rank=devices,
         ranks_of_device={at: ranks for at, ranks in served.items() if all(at[1] in devices.get(r, ()) for r in ranks)},
         rank_of_local=unique(

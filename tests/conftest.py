@@ -1,11 +1,14 @@
-"""What holds for all tests: nothing is kept in the home of who runs them."""
+"""What holds for all tests: nothing is kept in the home of who runs them, and `builtin_rules` is importable by its name."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -173,13 +173,6 @@ class BarrierTimedOut(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskBlocked(Event):
-    """The kernel found the process of `rank` uninterruptible for more than `seconds` (hung task): a hint, no statement."""
-
-    seconds: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkProxyFailed(Event):
     """An EFA network proxy operation failed (1206); `interface` is the EFA device's name on the host."""
 

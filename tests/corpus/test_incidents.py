@@ -8,23 +8,18 @@ from typing import Any
 
 import pytest
 import yaml
+from builtin_rules import rulebook
 
 from neuron_doctor.engine.grades import ActionKind, Severity, Status
-from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.exits import exit_status
 from neuron_doctor.labels import labelled, mistakes, read_label
-from neuron_doctor.pipeline import diagnose_paths, rulebook_for
+from neuron_doctor.pipeline import diagnose_paths
 from neuron_doctor.request import Request
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 INCIDENTS = [CORPUS / "demo", *sorted((CORPUS / "incidents").iterdir()), *labelled(CORPUS / "recorder")]
 TAXONOMY = yaml.safe_load((CORPUS.parent / "rules" / "causes.yaml").read_text())
-
-
-@cache
-def rulebook() -> Rulebook:
-    return rulebook_for(Request(()))
 
 
 @cache

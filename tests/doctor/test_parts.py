@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from builtin_rules import engine, rulebook
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -26,25 +27,12 @@ from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.searched import searched_by, understood
 from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.parts import MAGIC, is_part, part_of, read_part
-from neuron_doctor.pipeline import rulebook_for
 from neuron_doctor.reports.json_report import render_json
-from neuron_doctor.request import Request
-from neuron_doctor.scan import Engine
 from neuron_doctor.shards import Shard, scan
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 INCIDENTS = [CORPUS / "demo", *sorted((CORPUS / "incidents").iterdir())]
 SOME = [path for path in INCIDENTS if path.name.startswith(("demo", "order-mismatch", "hang-", "host-oom", "two-"))][:6]
-
-
-@cache
-def rulebook() -> Rulebook:
-    return rulebook_for(Request(()))
-
-
-@cache
-def engine() -> Engine:
-    return Engine.of(rulebook())
 
 
 @cache

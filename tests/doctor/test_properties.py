@@ -6,10 +6,10 @@ import io
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 
 import pytest
+from builtin_rules import engine, rulebook
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import HEAD, Input
@@ -18,27 +18,14 @@ from neuron_doctor.collectors.streams import digest
 from neuron_doctor.engine.diagnosis import diagnose, diagnose_once
 from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant, Value
 from neuron_doctor.engine.recorder import GroupRecord, Operation
-from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import Diagnosis
-from neuron_doctor.pipeline import collect_inputs, rulebook_for
-from neuron_doctor.request import Request
-from neuron_doctor.scan import Engine
+from neuron_doctor.pipeline import collect_inputs
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 INCIDENTS = [CORPUS / "demo", *sorted((CORPUS / "incidents").iterdir())]
 Files = Mapping[str, bytes]
 #: Names that incidents give to hosts; each stands in paths, in records, or in both.
 HOST = re.compile(rb"ip-\d+-\d+-\d+-\d+|trn\d?-?\w*-\d+|node-?\d+|worker-?\d+|host-[a-h]\b")
-
-
-@cache
-def rulebook() -> Rulebook:
-    return rulebook_for(Request(()))
-
-
-@cache
-def engine() -> Engine:
-    return Engine.of(rulebook())
 
 
 def files_of(incident: Path) -> dict[str, bytes]:

@@ -29,8 +29,6 @@ RECORDERS = {
 }
 SHAPES = [(2, 2, 1), (4, 2, 1), (1, 8, 1), (4, 4, 1), (2, 2, 2), (2, 2, 4), (1, 2, 4), (2, 4, 2), (4, 2, 2), (8, 2, 1)]
 _SHORT = 25
-#: Nothing tells more than that something hangs, and nobody is blamed.
-OPEN = frozenset({"undecided", "transport-stall", "outside", "healthy"})
 
 
 @dataclass
