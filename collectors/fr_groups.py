@@ -24,10 +24,8 @@ from neuron_doctor.collectors.fr_entries import (
     text,
 )
 from neuron_doctor.collectors.fr_excerpt import RECENT, Left
-from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, Pair
+from neuron_doctor.engine.recorder import COLLECTIVE, PENDING, GroupRecord, Operation, Pair
 
-#: Of a group's open operations at most this many are kept: the first ones, which all others wait behind.
-PENDING = 1024
 _WITH_FRAMES = 64
 
 #: Backends whose recorder always, or never, learns that an operation completed.

@@ -176,6 +176,16 @@ _ALL = (
         named="bool",
     ),
     _kind(
+        "barrier",
+        "a rank `came` to a barrier of `size` ranks that has a name of its own, `waits` there, `gave-up`, or `passed` it; "
+        "none passes before all have `joined`",
+        _TEXT,
+        name="str",
+        phase="str",
+        size="int",
+        joined="int",
+    ),
+    _kind(
         "disagreement",
         "two kinds of witness convict different ranks; there is one such fact for each kind, at the ranks that it convicts",
         _TEXT + " flight-recorder ndet-trace ndet-console neuron-monitor",

@@ -1,5 +1,5 @@
-"""Orders between the clocks of several hosts, from what ranks can only do together: collectives, and the steps of a
-training that synchronises them."""
+"""Orders between the clocks of several hosts, from what ranks can only do together: collectives, transfers from one to
+the other, barriers, and the steps of a training that synchronises them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neuron_doctor.engine.dumps import selections
 from neuron_doctor.engine.facts import Clock, Fact
 from neuron_doctor.engine.moments import Moment, Track, moment_of
 from neuron_doctor.engine.orders import Hub, Order
-from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation
+from neuron_doctor.engine.recorder import COLLECTIVE, PENDING, RECEIVE, SEND, GroupRecord, Operation
 
 #: Collectives that no rank completes before all have joined. (An all-to-all may exchange nothing with some.)
 _SYNCHRONISING = ("all_reduce", "allreduce", "all_gather", "allgather", "reduce_scatter", "barrier")
@@ -24,13 +24,20 @@ _STEPS = frozenset({"step", "global_step", "global step", "iteration", "iter"})
 #: So many steps, at least, must agree.
 _FEWEST = 3
 
+#: A line is written so soon after what it tells of.
+_WRITING = 1_000_000_000
+
 Ends = dict[Track, int]
+#: The name and members of a group, the two ends within it, and how many went before.
+Transfer = tuple[str, str, int, int, int]
 
 
 def orders_of_meetings(facts: Iterable[Fact]) -> Iterator[Order]:
     """All orders of this kind."""
     facts = tuple(facts)
     yield from orders_of_collectives(facts)
+    yield from orders_of_transfers(facts)
+    yield from orders_of_barriers(facts)
     yield from orders_of_steps(facts)
 
 
@@ -69,6 +76,79 @@ def _note(operation: Operation, track: Track, issued: Ends, completed: Ends) -> 
         issued[track] = max(issued.get(track, 0), operation.created_ns)
     if operation.state == "completed" and operation.completed_ns > operation.created_ns > 0:
         completed[track] = min(completed.get(track, operation.completed_ns), operation.completed_ns)
+
+
+def orders_of_transfers(facts: Iterable[Fact]) -> Iterator[Order]:
+    """No rank completes a receive before its peer has issued the send. The n-th send from one rank to another in a group
+    is the n-th receive, where the recorders of both have lost nothing."""
+    recorders = [fact for fact in facts if fact.kind == "fr-rank" and fact.place.host is not None]
+    for selection in selections(recorders):
+        sent: dict[Transfer, tuple[Track, int]] = {}
+        received: dict[Transfer, tuple[Track, int]] = {}
+        for record in selection.dumps.values():
+            track = Track(record.fact.place.host, Clock.UTC)
+            for group in record.groups if record.whole else ():
+                for transfer, operation in _numbered(group):
+                    if operation.kind == SEND and operation.created_ns > 0:
+                        sent[transfer] = track, operation.created_ns
+                    elif operation.kind == RECEIVE and operation.completed_ns > operation.created_ns > 0:
+                        received[transfer] = track, operation.completed_ns
+        for transfer in sorted(sent.keys() & received.keys()):
+            (source, issued), (target, arrived) = sent[transfer], received[transfer]
+            if source != target:
+                yield Order(source, issued, target, arrived, 0, "transfers")
+
+
+def _numbered(group: GroupRecord) -> Iterator[tuple[Transfer, Operation]]:
+    """The transfers that a dump describes, numbered for each kind and two ends: it says how many there are, and describes
+    the last of them, unless it has cut the list of the open ones short."""
+    if len(group.pending_transfers) >= PENDING:
+        return
+    described: dict[tuple[str, int, int], list[Operation]] = defaultdict(list)
+    for operation in (*group.transfers, *group.pending_transfers):
+        described[operation.kind, operation.source, operation.target].append(operation)
+    for kind, source, target, times in group.pairs:
+        operations = described.get((kind, source, target), ())
+        for number, operation in enumerate(operations, times - len(operations)):
+            yield (group.name, group.members, source, target, number), operation
+
+
+# --- barriers ------------------------------------------------------------------------------------------------------
+
+
+def orders_of_barriers(facts: Iterable[Fact]) -> Iterator[Order]:
+    """No rank passes a barrier before all have come to it. Names are used again, by other jobs and after a restart: one
+    under which not all ranks came, each once, orders nothing."""
+    named: dict[tuple[object, ...], dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+    for fact in facts:
+        if fact.kind == "barrier":
+            named[fact.place.job or "", fact.place.attempt or 0, fact.data["name"]][str(fact.data["phase"])].append(
+                fact
+            )
+    for name, told in sorted(named.items(), key=repr):
+        sizes = {fact.data["size"] for found in told.values() for fact in found if "size" in fact.data}
+        came = sorted(fact.place.rank for fact in told["came"] if fact.place.rank is not None)
+        passed = [fact.place.rank for fact in told["passed"]]
+        if (
+            len(sizes) == 1
+            and came == list(range(len(came)))
+            and sizes == {len(came)}
+            and len({*passed}) == len(passed)
+        ):
+            hub = Hub(("barrier", *name))
+            yield from (Order(at.track, at.instant.ns, hub, 0, _unsure(at), "barriers") for at in _dated(told["came"]))
+            yield from (
+                Order(hub, 0, at.track, at.instant.ns, _unsure(at), "barriers") for at in _dated(told["passed"])
+            )
+
+
+def _dated(facts: Iterable[Fact]) -> Iterator[Moment]:
+    return (moment for fact in facts if (moment := moment_of(fact)) and moment.host)
+
+
+def _unsure(moment: Moment) -> int:
+    """A rank writes that it came once it has come, and the last one may be through before that."""
+    return moment.instant.uncertainty_ns + _WRITING
 
 
 # --- steps of a training -------------------------------------------------------------------------------------------

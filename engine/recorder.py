@@ -13,6 +13,9 @@ from neuron_doctor.engine.facts import Fact, Value
 #: The kinds of an operation.
 COLLECTIVE, SEND, RECEIVE = "collective", "send", "recv"
 
+#: Of a group's open operations a record describes at most so many: the first ones, which all others wait behind.
+PENDING = 1024
+
 #: Collectives that a rank may complete before all others have joined: their data flow from, or to, one rank.
 ROOTED = frozenset({"broadcast", "_broadcast_oop", "reduce", "_reduce_oop", "gather", "scatter"})
 

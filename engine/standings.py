@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from neuron_doctor.engine.barriers import absences
 from neuron_doctor.engine.collectives import match_collectives
 from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.lone_ranks import lone_ranks
@@ -44,8 +45,9 @@ def match_standings(facts: Sequence[Fact], sources: Sequence[Source], topology: 
     """The `collective` facts that follow from dumps and words: the same whatever their order."""
     dumps = [fact for fact in facts if fact.kind == "fr-rank"]
     stands = [*stands_of(facts, topology), *trace_stands(facts)]
+    absent = absences(facts, topology.world_size)
     if not stands:
-        return Standings(tuple(_by("recorder", match_collectives(dumps))), ())
+        return Standings((*_by("recorder", match_collectives(dumps)), *absent), ())
     runs = _runs(dumps, stands)
     logged = {s.place.rank for s in sources if s.kind == "log" and s.records and s.place.rank is not None}
     logged |= {f.place.rank for f in facts if f.kind == "progress" and f.place.rank is not None}
@@ -59,7 +61,7 @@ def match_standings(facts: Sequence[Fact], sources: Sequence[Source], topology: 
         found += world.beside(of_run) if of_run else alone
         told += alone if of_run else []
     other = [fact for fact in dumps if _run_of(fact) not in runs]
-    return Standings((*_by("recorder", match_collectives(other)), *found), tuple(told))
+    return Standings((*_by("recorder", match_collectives(other)), *found, *absent), tuple(told))
 
 
 def _run_of(fact: Fact) -> _Run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source, Span
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source, Span, Value
 from neuron_doctor.engine.rule_loader import load_rulebook
 from neuron_doctor.engine.rulebook import Rulebook
 
@@ -50,6 +50,17 @@ def progress(*, at: float | None = None, offset: int = 0, source: str = "s", **p
         source,
         None if at is None else Instant(round(at * 1e9), Clock.HOST_LOCAL),
     )
+
+
+def barrier(
+    phase: str, rank: int, *, at: float, size: int | None = None, joined: int | None = None, **place: object
+) -> Fact:
+    """What a rank says at a barrier of all ranks, at `at` seconds."""
+    data: dict[str, Value] = {"name": "key:1", "phase": phase}
+    data |= {name: value for name, value in (("size", size), ("joined", joined)) if value is not None}
+    span = Span(f"rank{rank}", round(at), 10, 1, 1, phase, f"{phase}{at}")
+    instant = Instant(round(at * 1e9), Clock.UTC)
+    return Fact("barrier", data, Place(rank=rank, **place), span, f"rank{rank}", instant)  # type: ignore[arg-type]
 
 
 def source(
