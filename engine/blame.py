@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from neuron_doctor.engine.argument_vote import Disagreement
 from neuron_doctor.engine.gatherings import Gathering, Waits, waits
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
+from neuron_doctor.engine.idle_ranks import is_through, may_wait, show_ends, silent_peers
 from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.own_rounds import short_of_a_round
 from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
-from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, RankRecord, ranks_text
+from neuron_doctor.engine.recorder import RankRecord, ranks_text
 from neuron_doctor.engine.waitfor import bottoms, upstream
 
 #: The ranks that wait, directly or through others, are listed for this many faults; for more, those who wait directly.
@@ -60,7 +61,7 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
     for bottom in bottoms(hang.successors):
         if hang.is_waited_for(bottom):
             blames += _of_bottom(hang, bottom)
-    if _moves(blames):
+    if _moves(blames, dumps):
         blames = [_seen_moving(blames)]
     elif _are_several_stalls(blames):
         blames = [_seen_several(blames)]
@@ -87,10 +88,12 @@ def _seen_several(blames: Sequence[Blame]) -> Blame:
     return Blame("undecided", told, members=members, gathering=blames[0].gathering)
 
 
-def _moves(blames: Sequence[Blame]) -> bool:
+def _moves(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> bool:
     """Whether the job seems to go on: in one place a rank is still to come, and in another all have come to a collective
-    that just runs. A hang has one of these reasons, a snapshot of a moving job has both."""
-    runs = any(one.verdict == "transport-stall" and one.gathering and not one.gathering.is_transfer for one in blames)
+    that just runs. A hang has one of these reasons, a snapshot of a moving job has both. Where transfers are not recorded,
+    those who have come may wait in one."""
+    stalls = [one.gathering for one in blames if one.verdict == "transport-stall" and one.gathering]
+    runs = any(not stall.is_transfer and (stall.group.completions or not show_ends(dumps)) for stall in stalls)
     return runs and any(one.verdict in {"rank-missing", "p2p-missing"} and one.culprits for one in blames)
 
 
@@ -146,7 +149,8 @@ def _of_rank(hang: Hang, rank: int, before: list[Gathering]) -> Blame:
 def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering) -> Blame:
     """A rank with nothing outstanding that never came to `here`."""
     at = here.title
-    unknown = () if here.group.completions else _silent_peers(hang, rank)
+    unseen = not here.group.completions
+    unknown = silent_peers(hang, rank) if unseen and not is_through(hang, rank) else ()
     if unknown:
         told = (
             f"never issued {at}; no completion is recorded, so it may wait for rank {ranks_text(unknown)}, which left "
@@ -156,8 +160,9 @@ def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering) ->
     strays = tuple(stray for stray in hang.strays if stray != rank)
     if strays and not here.group.completions:
         return _astray("order-mismatch", strays, here)
-    if not here.group.completions and _stand_together(hang, rank):
-        told = f"never issued {at}; no completion is recorded, so it may wait in what all its peers issued"
+    doubt = may_wait(hang, rank) if unseen else ""
+    if doubt:
+        told = f"never issued {at}; no completion is recorded, so it may wait in {doubt}"
         return Blame("undecided", told, members=(rank,), gathering=here, about_ranks=True)
     if all(gathering.is_transfer for gathering in before):
         return Blame("p2p-missing", f"never issued its end of {at}", (rank,), gathering=here, about_ranks=True)
@@ -168,59 +173,9 @@ def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering) ->
     return Blame("rank-missing", told, members=(rank,), gathering=here, about_ranks=True)
 
 
-def _silent_peers(hang: Hang, rank: int) -> tuple[int, ...]:
-    """The ranks without a dump that take part in what a rank has issued of late, as far as its dump describes it."""
-    used = (
-        group
-        for group in hang.groups
-        if group.proven and (member := group.members.get(rank)) and member.record and member.record.last_record() >= 0
-    )
-    return tuple(sorted({peer for group in used for peer in group.ranks if peer not in hang.dumps}))
-
-
 def _astray(verdict: str, ranks: tuple[int, ...], gathering: Gathering) -> Blame:
     told = "issued more or fewer operations than the other ranks of their program up to the same collective"
     return Blame(verdict, told, culprits=ranks, gathering=gathering, about_ranks=True)
-
-
-def _stand_together(hang: Hang, rank: int) -> bool:
-    """Whether the rank may wait in something to which all have come. Only where no completion is recorded.
-
-    So it is where all members of a group have issued as much in it and equally much since, as hosts do that run ahead of
-    a device; and where the last operation that a rank issued is also the last of all who take part in it, or one of them
-    left no dump.
-    """
-    if any(rank in group.members and _equally_far(group) for group in hang.groups):
-        return True
-    last = hang.dumps[rank].last_issued()
-    if last is None:
-        return False
-    record, operation = last
-    group = next((g for g in hang.groups if (m := g.members.get(rank)) and m.record is record), None)
-    if group is None:  # its dump contradicts itself: it is in a group that lists others as members
-        return True
-    ends = (group.global_rank(operation.source), group.global_rank(operation.target))
-    peers = [peer for peer in (group.ranks if operation.kind == COLLECTIVE else ends) if peer not in {rank, None}]
-    return bool(peers) and all(
-        peer not in hang.dumps or _stands_at(hang.dumps[peer], record, operation) for peer in peers
-    )
-
-
-def _equally_far(group: ProcessGroup) -> bool:
-    windows = [(member, member.window) for member in group.members.values()]
-    if len(group.ranks) <= 1 or len(windows) < len(group.ranks) or not all(window for _, window in windows):
-        return False
-    places = {(member.issued, member.dump.last_record() - window[-1].record) for member, window in windows}
-    return len(places) == 1
-
-
-def _stands_at(dump: RankRecord, record: GroupRecord, operation: Operation) -> bool:
-    last = dump.last_issued()
-    return (
-        last is not None
-        and (last[0].name, last[0].members) == (record.name, record.members)
-        and (operation.kind != COLLECTIVE or last[1].sequence == operation.sequence)
-    )
 
 
 def _few_missing(hang: Hang, gathering: Gathering) -> bool:

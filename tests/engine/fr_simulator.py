@@ -366,7 +366,13 @@ def dump_of(job: Job, rank: int, recorder: Recorder) -> Any:
         config = {"": {"name": "", "desc": "", "ranks": "[]"}}
     top = {"version": recorder.version, "pg_config": config, "entries": rows}
     if recorder.version != "2.1":
-        top["pg_status"] = {str(number): _status(job, rank, group, recorder) for number, group in enumerate(groups)}
+        # gloo's recorder hears of a group with its first entry, and its transfers make none
+        used = {row["process_group"][0] for row in rows} if recorder.backend == "gloo" else {g.name for g in groups}
+        top["pg_status"] = {
+            str(number): _status(job, rank, group, recorder)
+            for number, group in enumerate(groups)
+            if group.name in used
+        }
     return top
 
 
