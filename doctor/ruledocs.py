@@ -97,7 +97,9 @@ def _rule_page(rule: Rule, patterns: list[Pattern]) -> str:
 def _action(number: int, doc: ActionDoc) -> str:
     lines = [f"{number}. **{doc.action.value}** {doc.target}".rstrip()]
     if doc.precondition:
-        lines.append(f"   - first: {doc.precondition.strip()}")
+        lines.append(f"   - only if: {doc.precondition.strip()}")
+    if doc.note:
+        lines.append(f"   - note: {doc.note.strip()}")
     if doc.command:
         lines.append(f"   - {code_span(doc.command)}")
     if doc.destroys:

@@ -20,6 +20,7 @@ from neuron_doctor.engine.idleness import standing_still
 from neuron_doctor.engine.lost_hosts import lost_hosts
 from neuron_doctor.engine.match import canonical, match_rules
 from neuron_doctor.engine.moments import with_years
+from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
 from neuron_doctor.engine.silence import silent_ranks
@@ -32,6 +33,8 @@ from neuron_doctor.engine.worker_ends import with_logs
 
 #: How sure a root can be that may be older than the run, where another is of it.
 _DOUBTFUL = 0.5
+#: So many hosts, and runs of ranks, are named in a sentence.
+_NAMED, _RUNS = 4, 3
 
 
 def diagnose(rulebook: Rulebook, collection: Collection) -> Diagnosis:
@@ -146,7 +149,11 @@ def _not_collected(diagnosis: Diagnosis, topology: Topology) -> tuple[str, ...]:
     bare = [host for host in topology.hosts if host not in kernel]
     logged = {rank for s in diagnosis.sources if s.kind == "log" for rank in s.ranks}
     silent = [rank for rank in range(topology.world_size or 0) if rank not in logged]
-    told = [f"kernel log (dmesg) of {len(bare)} of {len(topology.hosts)} hosts: {', '.join(bare[:4])}"] if bare else []
+    told = []
+    if bare and kernel:  # where there is none at all, the rules that need one say so
+        others = f" and {len(bare) - _NAMED} more" if len(bare) > _NAMED else ""
+        named = ", ".join(bare[:_NAMED]) + others
+        told.append(f"kernel log (dmesg) of {len(bare)} of {len(topology.hosts)} hosts: {named}")
     if silent and logged:
         told.append(f"logs of {len(silent)} of {topology.world_size} ranks")
     return tuple(told)
@@ -193,7 +200,7 @@ def _toll(roots: Sequence[Finding], findings: Sequence[Finding]) -> str:
     explained = set(roots[0].explains)
     ranks = {rank for finding in findings if finding.id in explained for rank in finding.place.ranks}
     others = len(ranks - set(roots[0].place.ranks))
-    return f" took down {others} other rank{'s' if others > 1 else ''}" if others and len(roots) == 1 else ""
+    return f"; it took down {others} other rank{'s' if others > 1 else ''}" if others and len(roots) == 1 else ""
 
 
 def _where(finding: Finding) -> str:
@@ -202,7 +209,14 @@ def _where(finding: Finding) -> str:
     parts = [f"{name} {place[name]}" for name in ("host", "device", "core") if name in place]
     if "host" not in place and finding.hosts:
         parts.insert(0, f"host {finding.hosts[0]}" if len(finding.hosts) == 1 else f"{len(finding.hosts)} hosts")
-    ranks = finding.place.ranks
-    if ranks:
-        parts.append(f"rank {ranks[0]}" if len(ranks) == 1 else f"{len(ranks)} ranks")
+    if finding.place.ranks:
+        parts.append(_ranks_in_brief(finding.place.ranks))
     return f" on {', '.join(parts)}" if parts else ""
+
+
+def _ranks_in_brief(ranks: Sequence[int]) -> str:
+    """`rank 5`, `ranks 24-31`; of ranks in many places their number."""
+    text = ranks_text(ranks)
+    if text.count(",") >= _RUNS:
+        return f"{len(ranks)} ranks"
+    return f"{'ranks' if len(ranks) > 1 else 'rank'} {text}"

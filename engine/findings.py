@@ -194,8 +194,14 @@ def _action(doc: ActionDoc, match: Match) -> Action:
 
         return _SLOT.sub(value, text)
 
-    command = filled(doc.command, quote=True)
-    return Action(doc.action, filled(doc.target), command, filled(doc.precondition), filled(doc.destroys))
+    return Action(
+        doc.action,
+        target=filled(doc.target),
+        command=filled(doc.command, quote=True),
+        precondition=filled(doc.precondition),
+        note=filled(doc.note),
+        destroys=filled(doc.destroys),
+    )
 
 
 def _captures(facts: Iterable[Fact]) -> dict[str, str]:

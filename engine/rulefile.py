@@ -115,12 +115,14 @@ class FollowsDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class ActionDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A step to take; `{device}`, `{host}`, `{pid}`, `{instance_id}` and the like are filled in from the place."""
+    """A step to take; `{device}`, `{host}`, `{pid}`, `{instance_id}` and the like are filled in from the place. The
+    `precondition` must hold before it is taken; a `note` says how to take it or what to look for."""
 
     action: ActionKind
     target: str = ""
     command: str = ""
     precondition: str = ""
+    note: str = ""
     destroys: str = ""
 
 

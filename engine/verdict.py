@@ -20,12 +20,14 @@ NODE_ACTIONS = frozenset(
 
 
 class Action(Struct, frozen=True):
-    """One step to take. `command` has its places filled in; `destroys` says what is lost by it."""
+    """One step to take. `command` has its places filled in; `precondition` must hold before it is taken, `note` says how to
+    take it or what to look for, `destroys` what is lost by it."""
 
     action: ActionKind
     target: str = ""
     command: str = ""
     precondition: str = ""
+    note: str = ""
     destroys: str = ""
 
 

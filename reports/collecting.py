@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from neuron_doctor.engine.verdict import Counterfactual
 from neuron_doctor.reports.summary import Collected
-from neuron_doctor.reports.wording import counted, host_words, rank_words, size_words
+from neuron_doctor.reports.wording import STATUS, counted, host_words, rank_words, size_words
 
 #: Kinds of source that rules ask for: their name, and how to get one. A kind that is not here is called as it is.
 _KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -55,7 +55,7 @@ def collected_words(kind: Collected) -> str:
 def resting_words(trials: Sequence[Counterfactual]) -> list[str]:
     """What a verdict rests on, a sentence for each trial in which it becomes another, and one for all in which it stands."""
     flipped = [
-        f"without {_evidence_words(trial)}: {trial.verdict.status}, {trial.verdict.headline}"
+        f"without {_evidence_words(trial)} it would be {STATUS[trial.verdict.status][0]}: {trial.verdict.headline}"
         for trial in trials
         if trial.flips
     ]

@@ -116,6 +116,7 @@ def _action(action: Action) -> Object:
         "target": action.target or None,
         "command": action.command or None,
         "precondition": action.precondition or None,
+        "note": action.note or None,
         "destroys": action.destroys or None,
     }
 

@@ -57,7 +57,7 @@ def paragraph(
     blank, `rest` before the others (default: as much space)."""
     words = " ".join(shortened(visible(text), LONGEST_PROSE).split())
     indent = " " * len(first) if rest is None else rest
-    pieces = wrap(words, width - max(cells(first), cells(indent)))
+    pieces = wrap(words, width - cells(indent), width - cells(first))
     lead = len(first) if first.strip() else 0
     return [
         Line((indent if i else first) + piece, style if not (i and lead) else Style.PLAIN, lead)
@@ -83,12 +83,13 @@ def quotation(text: str, width: int, first: str, most: int) -> list[Line]:
     return [Line(first + piece, Style.FAINT, len(first)) for piece in pieces]
 
 
-def wrap(text: str, room: int) -> list[str]:
-    """`text` in pieces of at most `room` display cells (at least 2), broken at spaces, in a word if there is none."""
-    return list(_pieces(text, max(room, 2)))
+def wrap(text: str, room: int, first: int | None = None) -> list[str]:
+    """`text` in pieces of at most `room` display cells (at least 2), the first of at most `first`; broken at spaces, in a
+    word if there is none."""
+    return list(_pieces(text, max(room, 2), max(room if first is None else first, 2)))
 
 
-def _pieces(text: str, room: int) -> Iterator[str]:
+def _pieces(text: str, later: int, room: int) -> Iterator[str]:
     start = 0
     while cells(text[start : start + room + 1]) > room:
         end = _fitting(text, start, room)
@@ -99,6 +100,7 @@ def _pieces(text: str, room: int) -> Iterator[str]:
         else:
             yield text[start:end]
             start = end
+        room = later
     yield text[start:]
 
 

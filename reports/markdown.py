@@ -92,7 +92,7 @@ def _actions(actions: Sequence[Action]) -> Iterator[str]:
         yield f"{number}. {prose(action_words(action))}"
         yield from (
             f"   - {name}: {prose(text)}"
-            for name, text in (("only if", action.precondition), ("destroys", action.destroys))
+            for name, text in (("only if", action.precondition), ("note", action.note), ("destroys", action.destroys))
             if text
         )
         if action.command:

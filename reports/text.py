@@ -5,6 +5,7 @@ from __future__ import annotations
 from neuron_doctor.engine.grades import Status
 from neuron_doctor.engine.verdict import Diagnosis, Finding
 from neuron_doctor.reports.collecting import collected_words, how_to_collect, need_words
+from neuron_doctor.reports.escape import LONGEST_PROSE, shortened, visible
 from neuron_doctor.reports.lines import BLANK, Line, Style, joined, paragraph
 from neuron_doctor.reports.summary import collected, grouped, lacking, overlooked, roots, worth_a_look
 from neuron_doctor.reports.text_details import details
@@ -39,6 +40,12 @@ def render_text(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool
         *details(diagnosis, width, verbose=verbose),
     ]
     return joined(lines, colour=colour)
+
+
+def render_headline(diagnosis: Diagnosis) -> str:
+    """The verdict in one line; that of a part of what was given says so."""
+    partial = "" if diagnosis.verdict.complete else "PARTIAL: "
+    return f"{partial}{shortened(visible(diagnosis.verdict.headline), LONGEST_PROSE)}\n"
 
 
 def _verdict(diagnosis: Diagnosis, width: int) -> list[Line]:

@@ -13,6 +13,7 @@ from neuron_doctor.reports.lines import BLANK, Line, Style, paragraph
 from neuron_doctor.reports.summary import collected, source_ranks
 from neuron_doctor.reports.times import when
 from neuron_doctor.reports.wording import (
+    EDGE,
     ROLE,
     clock_words,
     counted,
@@ -90,7 +91,7 @@ def _edges(edges: Sequence[Edge], width: int, *, verbose: bool) -> list[Line]:
     lines = _heading(f"What hangs on what ({len(edges):,})", width) if edges else []
     for edge in _some(edges, verbose=verbose):
         why = f": {edge.why}" if edge.why else ""
-        lines += paragraph(f"{edge.source} is {edge.type.replace('-', ' ')} {edge.target}{why}", width, "  ", "    ")
+        lines += paragraph(f"{edge.source} {EDGE[edge.type]} {edge.target}{why}", width, "  ", "    ")
     return lines + _rest(edges, verbose=verbose)
 
 

@@ -11,13 +11,13 @@ from neuron_doctor.reports.lines import BLANK, Line, Style, labelled, paragraph,
 from neuron_doctor.reports.summary import Group, best_evidence, consequences, grouped
 from neuron_doctor.reports.times import when
 from neuron_doctor.reports.wording import (
-    ACTION,
     action_words,
     counted,
     how_sure,
     place_of,
     place_words,
     spread_words,
+    steps_words,
     where,
 )
 
@@ -30,14 +30,16 @@ _SENTENCE_END = regex(r"(?<=[.!?])\s+(?=[A-Z(])")
 
 
 def root_cause(diagnosis: Diagnosis, root: Finding, width: int, *, verbose: bool) -> list[Line]:
-    """All that there is to say about a root; unless `verbose`, quotations and lists are cut."""
+    """All that there is to say about a root; unless `verbose`, quotations and lists are cut. The only one is what the
+    headline names."""
     effects = grouped(consequences(diagnosis, root))
     return [
-        *_head("what", root, width),
-        *labelled("do", ", then ".join(ACTION[action.action] for action in root.actions), width),
+        *(labelled("what", root.title, width) if len(diagnosis.root_causes) > 1 else []),
+        *_head(root, width),
+        *labelled("do", steps_words(root.actions), width),
         *_observed(root, width),
-        *labelled("meaning", root.explanation if verbose else gist(root.explanation), width),
         *_evidence(root, [group for group in effects if group.role is Role.CONFIRMATION], width, verbose=verbose),
+        *_meaning(root.explanation if verbose else gist(root.explanation), width),
         *_actions(root.actions, width),
         *_effects([group for group in effects if group.role is not Role.CONFIRMATION], width, verbose=verbose),
         *_alternatives(root, width),
@@ -55,9 +57,8 @@ def gist(explanation: str) -> str:
     return told
 
 
-def _head(label: str, finding: Finding, width: int) -> list[Line]:
+def _head(finding: Finding, width: int) -> list[Line]:
     return [
-        *labelled(label, finding.title, width),
         *labelled("cause", f"{finding.cause} ({finding.severity}), {how_sure(finding.confidence)}", width),
         *labelled("where", place_of(finding) or "not known", width),
         *labelled("when", when(finding.first, finding.last), width),
@@ -66,6 +67,10 @@ def _head(label: str, finding: Finding, width: int) -> list[Line]:
 
 def _observed(finding: Finding, width: int) -> list[Line]:
     return [line for text in finding.observed[:_SEEN] for line in labelled("in detail", text, width)]
+
+
+def _meaning(explanation: str, width: int) -> list[Line]:
+    return [*heading("what it means", width), *paragraph(explanation, width, "    ")] if explanation else []
 
 
 def heading(text: str, width: int) -> list[Line]:
@@ -96,6 +101,7 @@ def _actions(actions: Sequence[Action], width: int) -> list[Line]:
     for number, action in enumerate(wanted, start=1):
         lines += paragraph(action_words(action), width, f"    {number}. ", style=Style.STRONG)
         lines += paragraph(action.precondition, width, "       only if: ") if action.precondition else []
+        lines += paragraph(action.note, width, "       note: ") if action.note else []
         lines += [Line(f"       $ {command}") for command in action.command.split("\n") if command.strip()]
         if action.destroys:
             lines += paragraph(action.destroys, width, "       destroys: ", style=Style.WARN)
@@ -142,10 +148,11 @@ def noted(finding: Finding, width: int, *, verbose: bool) -> list[Line]:
     """A finding that is no root and still the first thing to look at."""
     return [
         BLANK,
-        *_head("risk" if finding.severity is Severity.WARNING else "seen", finding, width),
+        *labelled("risk" if finding.severity is Severity.WARNING else "seen", finding.title, width),
+        *_head(finding, width),
         *_observed(finding, width),
-        *labelled("meaning", finding.explanation, width),
         *_evidence(finding, (), width, verbose=verbose),
+        *_meaning(finding.explanation, width),
         *_actions(finding.actions, width),
         *_alternatives(finding, width),
     ]

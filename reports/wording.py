@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from neuron_doctor.engine.facts import Place, Span
 from neuron_doctor.engine.facts import ranks_of as ranks_of_place
-from neuron_doctor.engine.grades import ActionKind, Role, Status
+from neuron_doctor.engine.grades import ActionKind, EdgeType, Role, Status
 from neuron_doctor.engine.verdict import Action, ClockOffset, Diagnosis, Finding
 from neuron_doctor.reports.escape import visible
 from neuron_doctor.reports.lines import cells
@@ -15,7 +15,7 @@ from neuron_doctor.reports.ranges import host_list, ranges
 from neuron_doctor.reports.summary import hosts_of, ranks_of
 
 #: The verdict in capitals, and what it does and does not say.
-_STATUS: Mapping[Status, tuple[str, str]] = MappingProxyType(
+STATUS: Mapping[Status, tuple[str, str]] = MappingProxyType(
     {
         Status.ROOT_CAUSE: ("ROOT CAUSE", ""),
         Status.VICTIMS_ONLY: (
@@ -73,6 +73,15 @@ ROLE: Mapping[Role, str] = MappingProxyType(
     }
 )
 
+EDGE: Mapping[EdgeType, str] = MappingProxyType(
+    {
+        EdgeType.CAUSED_BY: "was caused by",
+        EdgeType.BLOCKED_ON: "was blocked on",
+        EdgeType.KILLED_BY: "was killed by",
+        EdgeType.TIMED_OUT_WAITING_FOR: "timed out waiting for",
+    }
+)
+
 _SURE = ((0.95, "nearly certain"), (0.8, "very likely"), (0.6, "likely"), (0.4, "possible"), (0.0, "a guess"))
 
 
@@ -80,11 +89,12 @@ _SURE = ((0.95, "nearly certain"), (0.8, "very likely"), (0.6, "likely"), (0.4, 
 _FEW = 4
 
 _KILO = 1000
+_THE_JOB = "the job"
 
 
 def status_words(diagnosis: Diagnosis) -> tuple[str, str]:
     """The verdict in capitals, and what it does and does not say (empty for a root cause)."""
-    label, meaning = _STATUS[diagnosis.verdict.status]
+    label, meaning = STATUS[diagnosis.verdict.status]
     meaning = meaning if diagnosis.verdict.complete else ""
     found = len(diagnosis.root_causes)
     return (f"{found:,} ROOT CAUSES" if found > 1 else label), meaning
@@ -97,8 +107,9 @@ def how_sure(confidence: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 host`, `2,048 ranks`: `noun` in the singular takes an s where it must."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    """`1 host`, `2,048 ranks`, `2 kinds of input`: `noun`, which is in the singular, takes an s where it must."""
+    first, of, rest = noun.partition(" of ")
+    return f"{number:,} {first}{'' if number == 1 else 's'}{of}{rest}"
 
 
 def place_of(finding: Finding) -> str:
@@ -156,8 +167,16 @@ def where(span: Span) -> str:
 
 
 def action_words(action: Action) -> str:
-    """What to do to what, in words."""
-    return ACTION[action.action] + (f": {action.target}" if action.target else "")
+    """What to do to what, in words; the job is named once."""
+    what, target = ACTION[action.action], action.target
+    if _THE_JOB in what:
+        target = target.removeprefix(_THE_JOB).removeprefix(", ")
+    return what + (f": {target}" if target else "")
+
+
+def steps_words(actions: Sequence[Action]) -> str:
+    """What to do in short, each step once: `replace the instance, then restart the job`."""
+    return ", then ".join(dict.fromkeys(ACTION[action.action] for action in actions))
 
 
 def size_words(size: int) -> str:

@@ -163,10 +163,10 @@ class _View:
             from neuron_doctor.reports.markdown import render_markdown  # noqa: PLC0415
 
             return render_markdown(self._diagnosis)
-        if self._quiet:
-            return f"{self._diagnosis.verdict.headline}\n"
-        from neuron_doctor.reports.text import render_text  # noqa: PLC0415
+        from neuron_doctor.reports.text import render_headline, render_text  # noqa: PLC0415
 
+        if self._quiet:
+            return render_headline(self._diagnosis)
         width = shutil.get_terminal_size((80, 24)).columns if file is None and sys.stdout.isatty() else 80
         return render_text(
             self._diagnosis, width=max(60, min(width, 120)), colour=self._coloured(file), verbose=self._verbose

@@ -96,7 +96,9 @@ def stop_on_usage_errors(status: int = Exit.USAGE) -> Iterator[None]:
         print(f"neuron-doctor: no such file or directory: {error}", file=sys.stderr)
         raise typer.Exit(status) from error
     except RulebookError as error:
+        from neuron_doctor.reports.wording import counted  # noqa: PLC0415
+
         for one in error.errors:
             print(one, file=sys.stderr)
-        print(f"neuron-doctor: {len(error.errors)} errors in the rules", file=sys.stderr)
+        print(f"neuron-doctor: {counted(len(error.errors), 'error')} in the rules", file=sys.stderr)
         raise typer.Exit(status) from error

@@ -34,7 +34,7 @@ def lint(
     """Check the rules: schema, types, references, examples, costly patterns. Exit status 1 where something is wrong."""
     from neuron_doctor.rulelint import lint as lint_rulebook  # noqa: PLC0415
 
-    _finish(lint_rulebook(_loaded(rules, builtin=not no_builtin_rules)), "problems in the rules")
+    _finish(lint_rulebook(_loaded(rules, builtin=not no_builtin_rules)), "problem", "in the rules")
 
 
 @app.command()
@@ -44,6 +44,7 @@ def test(
     no_builtin_rules: NoBuiltin = False,
 ) -> None:
     """Run the examples of the rules. Exit status 1 where one fails."""
+    from neuron_doctor.reports.wording import counted  # noqa: PLC0415
     from neuron_doctor.ruletest import check_rule  # noqa: PLC0415
     from neuron_doctor.scan import Engine  # noqa: PLC0415
 
@@ -55,15 +56,18 @@ def test(
     chosen = [rule for rule in rulebook.rules if not names or rule.id in names]
     _finish(
         [failure for rule in chosen for failure in check_rule(rule, rulebook, engine)],
-        f"failures in {len(chosen)} rules",
+        "failure",
+        f"in {counted(len(chosen), 'rule')}",
     )
 
 
-def _finish(problems: Iterable[object], what: str) -> None:
+def _finish(problems: Iterable[object], noun: str, where: str) -> None:
+    from neuron_doctor.reports.wording import counted  # noqa: PLC0415
+
     found = list(problems)
     for problem in found:
         print(problem)
-    print(f"{len(found)} {what}", file=sys.stderr)
+    print(counted(len(found), noun), where, file=sys.stderr)
     raise typer.Exit(Exit.FOUND if found else Exit.NOTHING)
 
 

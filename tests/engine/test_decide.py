@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from builders import hit, pack, progress, rule, source
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -55,6 +56,32 @@ def test_local_evidence_explains_the_ranks_that_wait(tmp_path: Path) -> None:
     assert cascade.hosts == ("h0", "h1", "h2", "h3")
     assert found.findings[0].explains == (cascade.id,)
     assert found.edges[0].type == "timed-out-waiting-for"
+
+
+def test_the_headline_names_the_ranks_and_counts_those_that_followed(tmp_path: Path) -> None:
+    waits = rule("waits", "record: waiting", cause="stuck", patterns=("waiting",))
+    at_rank = rule("raised", "record: raising", cause="bug", at="rank", patterns=("raising",), more=EXPLAINS)
+    others = [hit("waiting", rank=r, pid=100 + r, offset=r) for r in range(1, 4)]
+    found = run(pack(tmp_path, at_rank, waits), hit("raising", host="h1", rank=0), *others)
+    assert found.verdict.headline == "raised held on host h1, rank 0; it took down 3 other ranks"
+
+
+@pytest.mark.parametrize(
+    ("ranks", "words"), [((3,), "rank 3"), ((0, 1, 2, 7), "ranks 0-2,7"), ((0, 2, 4, 6), "4 ranks")]
+)
+def test_a_headline_names_ranks_unless_they_are_scattered(tmp_path: Path, ranks: tuple[int, ...], words: str) -> None:
+    waits = rule("waits", "record: waiting", cause="stuck", patterns=("waiting",), more="role: victim\n")
+    found = run(pack(tmp_path, waits), *(hit("waiting", rank=r, pid=100 + r, offset=r) for r in ranks))
+    assert f"(waits held on {words});" in found.verdict.headline
+
+
+def test_hosts_without_a_kernel_log_are_named_beside_one_that_has_one(tmp_path: Path) -> None:
+    broke = [hit("broke", host=f"h{n}", device=3, offset=n) for n in range(6)]
+    log, kernel = source("s"), source("k", kind="kernel", host="h0")
+    assert run(book(tmp_path), *broke, sources=(log,)).missing == ()
+    assert run(book(tmp_path), *broke, sources=(log, kernel)).missing == (
+        "kernel log (dmesg) of 5 of 6 hosts: h1, h2, h3, h4 and 1 more",
+    )
 
 
 def test_victims_alone_are_no_root(tmp_path: Path) -> None:

@@ -158,7 +158,8 @@ def hbm_incident(ranks: int = 64) -> Diagnosis:
                 f"{host} (i-0592464924bd45322)",
                 "aws ec2 stop-instances --instance-ids i-0592464924bd45322\n"
                 "aws ec2 start-instances --instance-ids i-0592464924bd45322",
-                "the node is drained; a reboot keeps the same hardware and is no remedy",
+                "the node is drained",
+                "a reboot keeps the same hardware and is no remedy",
                 "everything on its instance store",
             ),
             Action(
@@ -166,6 +167,7 @@ def hbm_incident(ranks: int = 64) -> Diagnosis:
                 "",
                 "",
                 "the checkpoint was written before 03:12:44",
+                "",
                 "the steps since that checkpoint",
             ),
         ),
@@ -434,7 +436,7 @@ def hostile(text: str = HOSTILE) -> Diagnosis:
         proof=Proof(text, True, (fact,)),
         alternatives=(Alternative("host-oom", 0.2, place, text),),
         explains=("odd",),
-        actions=(Action(ActionKind.KILL_PROCESS, text, text, text, text),),
+        actions=(Action(ActionKind.KILL_PROCESS, text, text, text, text, text),),
         references=(text,),
     )
     odd = finding(

@@ -44,7 +44,7 @@ def test_the_ticket_has_headline_place_evidence_actions_consequences_hosts_and_s
         "## Root cause 1: Uncorrectable HBM error that is not repairable",
         "- **Where:** `node-02` (`i-0592464924bd45322`), device 5, core 2, ranks 32-33",
         "`node-02/rank32.log:4402`:\n\n```text\n2026-Nov-20 03:12:44.123456",
-        "1. replace the instance: `node-02` (`i-0592464924bd45322`)\n   - only if: the node is drained;",
+        "1. replace the instance: `node-02` (`i-0592464924bd45322`)\n   - only if: the node is drained\n   - note: ",
         "   ```text\n   aws ec2 stop-instances --instance-ids i-0592464924bd45322\n",
         "| 62 | Rank waits in a collective that does not complete | `collectives-hang` | cascade | 0-31,34-63 |",
         "- 2 hosts: `node-[01-02]`",

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Problem
-from neuron_doctor.engine.grades import Role, Severity, Status
-from neuron_doctor.engine.verdict import Diagnosis
+from neuron_doctor.engine.grades import ActionKind, Role, Severity, Status
+from neuron_doctor.engine.verdict import Action, Diagnosis
 from neuron_doctor.reports.lines import cells
 from neuron_doctor.reports.summary import worth_a_look
-from neuron_doctor.reports.text import render_text
+from neuron_doctor.reports.text import render_headline, render_text
+from neuron_doctor.reports.wording import action_words, counted, steps_words
 
 SGR = re.compile(r"\x1b\[[0-9;]+m")
 #: Lines that stay in one piece: where evidence stands, and commands.
@@ -65,6 +66,12 @@ def test_the_first_screen_says_what_where_when_how_sure_why_and_what_to_do(sampl
         assert needed in top
 
 
+def test_cause_place_action_and_the_first_evidence_stand_in_the_first_ten_lines(samples: ModuleType) -> None:
+    top = "\n".join(first_screen(shown(samples.hbm_incident()))[:10])
+    for needed in ("hw-hbm-ue", "node-02 (i-0592464924bd45322)", "replace the instance", "    node-02/rank32.log:4402"):
+        assert needed in top
+
+
 def test_the_rest_says_consequences_alternatives_and_what_is_missing(samples: ModuleType) -> None:
     text = " ".join(shown(samples.hbm_incident()).split())
     for needed in (
@@ -75,7 +82,7 @@ def test_the_rest_says_consequences_alternatives_and_what_is_missing(samples: Mo
         "flight-recorder dump: 14 rules could not be checked",
         "kernel log of 1 of 2 hosts",
         "not UTF-8 (44 times, first at line 17)",
-        "torchrun-kill-0123456789 is killed by collective-hang-0123456789",
+        "torchrun-kill-0123456789 was killed by collective-hang-0123456789",
     ):
         assert needed in text
 
@@ -169,6 +176,34 @@ def test_a_partial_diagnosis_says_so_at_the_top(samples: ModuleType) -> None:
     assert "PARTIAL: " not in shown(samples.healthy())
 
 
+def test_the_headline_alone_says_that_it_is_partial_and_holds_nothing_unprintable(samples: ModuleType) -> None:
+    found = samples.hbm_incident()
+    assert render_headline(found) == f"{found.verdict.headline}\n"
+    part = replace(found, verdict=replace(found.verdict, complete=False, headline="on host \x1b[31ma\nb"))
+    assert render_headline(part) == "PARTIAL: on host \\x1b[31ma\\nb\n"
+
+
+def test_the_lines_of_a_headline_are_filled_whatever_its_label(samples: ModuleType) -> None:
+    found = samples.hbm_incident()
+    first, second = shown(replace(found, verdict=replace(found.verdict, headline="word " * 30))).splitlines()[:2]
+    assert first.startswith("ROOT CAUSE: word")
+    assert 75 <= len(first) <= 80
+    assert 75 <= len(second) <= 80
+
+
+def test_the_job_and_a_step_are_named_once() -> None:
+    elsewhere = Action(ActionKind.RESTART_ELSEWHERE, "the job, without host a")
+    assert action_words(elsewhere) == "restart the job on other hosts: without host a"
+    assert action_words(Action(ActionKind.RESTART, "the job")) == "restart the job"
+    assert action_words(Action(ActionKind.FIX_CONFIG, "the job")) == "fix the configuration: the job"
+    twice = [Action(ActionKind.FIX_CONFIG, "a"), Action(ActionKind.RESTART), Action(ActionKind.FIX_CONFIG, "b")]
+    assert steps_words(twice) == "fix the configuration, then restart the job"
+
+
+def test_only_the_noun_itself_takes_an_s() -> None:
+    assert [counted(1, "kind of input"), counted(2, "kind of input")] == ["1 kind of input", "2 kinds of input"]
+
+
 def test_long_paths_of_evidence_stay_whole_and_are_followed_by_a_break(samples: ModuleType) -> None:
     path = "a-very-long-folder-name/" * 6 + "rank0.log"
     root = samples.finding("x", "host-oom", Role.ROOT, evidence=(samples.span(path, 12, "Out of memory"),))
@@ -216,7 +251,7 @@ def test_of_victims_the_one_that_nothing_explains_is_told_first(samples: ModuleT
 
 def test_the_report_says_what_the_verdict_rests_on(samples: ModuleType) -> None:
     text = " ".join(render_text(samples.hbm_incident(), width=80, colour=False).split())
-    assert "without any job or runtime log (2 files): victims-only, only consequences\\x1b[31m" in text
+    assert "without any job or runtime log (2 files) it would be VICTIMS ONLY: only consequences\\x1b[31m" in text
     assert "the same verdict without node" in text
 
 
