@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, field
 
 from neuron_doctor.engine import conditions as cond
-from neuron_doctor.engine.expressions import holds
-from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.answers import Answers
+from neuron_doctor.engine.facts import Source
 from neuron_doctor.engine.kinds import KINDS
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Rulebook
@@ -38,33 +38,26 @@ class BlindSpots(Struct, frozen=True):
             return frozenset(self.sources)
         return frozenset(name for name, some in self.sources.items() if any(s.place.host in (None, host) for s in some))
 
-    def of(
-        self, condition: cond.Condition, facts: Mapping[str, Sequence[Fact]], found: Mapping[str, Sequence[object]]
-    ) -> tuple[str, ...]:
+    def of(self, condition: cond.Condition, answers: Answers, found: Mapping[str, Sequence[object]]) -> tuple[str, ...]:
         """What kept the condition from being decided, in words; empty where it could not hold whatever was overlooked.
         `found`: what other rules have found."""
         if not self.sources:
             return ()
         names = dict.fromkeys(query.name for query in cond.queries(condition) if query.name in self.sources)
-        if not names or not self._might_hold(condition, facts, found):
+        if not names or not self._might_hold(condition, answers, found):
             return ()
         return tuple(self._told(name) for name in list(names)[:_TOLD])
 
-    def _might_hold(
-        self, condition: cond.Condition, facts: Mapping[str, Sequence[Fact]], found: Mapping[str, Sequence[object]]
-    ) -> bool:
+    def _might_hold(self, condition: cond.Condition, answers: Answers, found: Mapping[str, Sequence[object]]) -> bool:
         match condition:
             case cond.FindingRef(rule=rule):
                 return bool(found.get(rule))
             case cond.Combination(op="none"):
                 return True
             case cond.Combination(op=op, parts=parts, n=n):
-                might = [self._might_hold(part, facts, found) for part in parts]
+                might = [self._might_hold(part, answers, found) for part in parts]
                 return sum(might) >= {"all": len(parts), "any": 1}.get(op, n)
-        return all(
-            query.name in self.sources or any(holds(query.where, fact) for fact in facts.get(query.name, ()))
-            for query in cond.anchors(condition)
-        )
+        return all(query.name in self.sources or answers.of(query) for query in cond.anchors(condition))
 
     def _told(self, name: str) -> str:
         paths = sorted(source.path for source in self.sources[name])

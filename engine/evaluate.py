@@ -9,26 +9,26 @@ from msgspec import Struct, field
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.durations import format_duration
-from neuron_doctor.engine.expressions import RecordQuery, field_of, holds, kleene
+from neuron_doctor.engine.expressions import RecordQuery, field_of, kleene
 from neuron_doctor.engine.facts import Fact, Source, Value
 from neuron_doctor.engine.moments import Moment, difference_ns
 from neuron_doctor.engine.verdict import Proof
 
 
 class Scene(Struct, frozen=True):
-    """What a condition is evaluated on: the facts visible at one place by name, the sources that cover the job, the
-    known ranks, hosts and devices, the findings of other rules that are there, and the names of records that were not looked
-    for in all sources of the place."""
+    """What a condition is evaluated on: the facts visible at one place by the queries that they answer, the sources that
+    cover the job, the known ranks, hosts and devices, the findings of other rules that are there, and the names of records
+    that were not looked for in all sources of the place."""
 
-    facts: Mapping[str, Sequence[Fact]]
+    facts: Mapping[RecordQuery, Sequence[Fact]]
     sources: Mapping[str, Source] = field(default_factory=dict)
     known: Mapping[str, Sequence[int | str]] = field(default_factory=dict)
     findings: frozenset[cond.FindingRef] = frozenset()
     unsearched: frozenset[str] = frozenset()
 
-    def answers(self, query: RecordQuery) -> list[Fact]:
+    def answers(self, query: RecordQuery) -> Sequence[Fact]:
         """The facts that answer a query for sure."""
-        return [fact for fact in self.facts.get(query.name, ()) if holds(query.where, fact)]
+        return self.facts.get(query, ())
 
     def decided(self, held: bool, *queries: RecordQuery) -> bool | None:
         """What holds, holds; that something does not hold is known only where all records of it were looked for."""
@@ -76,11 +76,11 @@ def _count(condition: cond.Count, scene: Scene) -> Proof:
     return Proof(op, scene.decided(weight >= condition.at_least, condition.query), tuple(best))
 
 
-def _heaviest(facts: list[Fact], condition: cond.Count) -> tuple[list[Fact], int]:
+def _heaviest(facts: Sequence[Fact], condition: cond.Count) -> tuple[Sequence[Fact], int]:
     """The facts of the window that counts most, and its count; without a window, all of them. Linear in the facts."""
     if condition.within_ns is None:
         return facts, _Tally(condition.distinct).add(*facts)
-    best: list[Fact] = []
+    best: Sequence[Fact] = []
     most = 0
     for timed in _by_clock(facts):
         tally, start, span = _Tally(condition.distinct), 0, slice(0)

@@ -57,7 +57,7 @@ class Junction(Struct, frozen=True):
 Expression = Test | Junction
 
 
-class RecordQuery(Struct, frozen=True):
+class RecordQuery(Struct, frozen=True, cache_hash=True):
     """Records of one pattern or kind (`name`) for which `where` holds."""
 
     name: str

@@ -12,9 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
+from neuron_doctor.engine.answers import Answers
 from neuron_doctor.engine.blindness import BlindSpots, blind_spots, kinds_that_show
 from neuron_doctor.engine.evaluate import Scene, evaluate
-from neuron_doctor.engine.expressions import RecordQuery, holds
+from neuron_doctor.engine.expressions import RecordQuery
 from neuron_doctor.engine.facts import Fact, Place, Source, ranks_of
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Rule, Rulebook
@@ -49,9 +50,8 @@ def match_rules(
     rulebook: Rulebook, facts: Sequence[Fact], sources: Sequence[Source], topology: Topology
 ) -> tuple[list[Match], list[NotEvaluable]]:
     """Every match of every rule, and the rules that could not be evaluated for want of a source."""
-    by_name: dict[str, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        by_name[fact.name].append(fact)
+    answers = Answers(facts)
+    by_id = {source.id: source for source in sources}
     collected = {source.kind for source in sources}
     patterns = {pattern.id: pattern for pattern in rulebook.patterns.patterns}
     blind = blind_spots(sources, rulebook)
@@ -59,10 +59,10 @@ def match_rules(
     matches: dict[str, list[Match]] = {}
     missing: list[NotEvaluable] = []
     for rule in rulebook.rules:
-        matches[rule.id] = _matches(rule, by_name, sources, topology, known, matches, blind)
+        matches[rule.id] = _matches(rule, answers, by_id, topology, known, matches, blind)
         if matches[rule.id]:
             continue
-        needs, lacks = _needs(rule.when, patterns, collected), blind.of(rule.when, by_name, matches)
+        needs, lacks = _needs(rule.when, patterns, collected), blind.of(rule.when, answers, matches)
         if needs or lacks:
             missing.append(NotEvaluable(rule.id, tuple(sorted(needs)), lacks))
     found = [match for of_rule in matches.values() for match in of_rule]
@@ -98,24 +98,23 @@ def _known(facts: Iterable[Fact], sources: Iterable[Source], topology: Topology)
 
 def _matches(
     rule: Rule,
-    by_name: Mapping[str, Sequence[Fact]],
-    sources: Sequence[Source],
+    answers: Answers,
+    sources: Mapping[str, Source],
     topology: Topology,
     known: Mapping[str, Sequence[int | str]],
     earlier: Mapping[str, Sequence[Match]],
     blind: BlindSpots,
 ) -> list[Match]:
-    if not any(query.name in by_name for query in cond.anchors(rule.when)):
+    if not any(answers.of(query) for query in cond.anchors(rule.when)):
         return []  # so it is for most rules, most often
-    groups = _Groups(rule, by_name, single_host=len(topology.hosts) <= 1)
-    by_id = {source.id: source for source in sources}
+    groups = _Groups(rule, answers, single_host=len(topology.hosts) <= 1)
     found: list[Match] = []
     for key in sorted(groups.keys, key=_sortable):
         findings = frozenset(
             ref for ref in cond.references(rule.when) if _has_finding(earlier[ref.rule], key, rule, ref)
         )
         unsearched = blind.on(groups.host(key))
-        proof = evaluate(rule.when, Scene(groups.visible(key), by_id, known, findings, unsearched))
+        proof = evaluate(rule.when, Scene(groups.visible(key), sources, known, findings, unsearched))
         if proof.held:
             used = _used(proof)
             found.append(Match(rule, *_where(rule, _subjects(proof), used, topology), used, proof))
@@ -133,21 +132,16 @@ class _Groups:
     about; one without a host only where the whole job has a single one.
     """
 
-    def __init__(self, rule: Rule, by_name: Mapping[str, Sequence[Fact]], *, single_host: bool) -> None:
+    def __init__(self, rule: Rule, answers: Answers, *, single_host: bool) -> None:
         self._fields = SCOPES[rule.at]
         self._values = attrgetter(*self._fields)
         self._optional = [i for i, name in enumerate(self._fields) if name != "host" or single_host]
-        self._by_key: dict[Key, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
-        names = {query.name for query in cond.queries(rule.when)}
-        for name in sorted(names):
-            for fact in by_name.get(name, ()):
-                self._by_key[self._key(fact)][name].append(fact)
-        self.keys = {
-            self._key(fact)
-            for query in cond.anchors(rule.when)
-            for fact in by_name.get(query.name, ())
-            if holds(query.where, fact)
-        }
+        self._by_key: dict[Key, dict[RecordQuery, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+        for query in dict.fromkeys(cond.queries(rule.when)):
+            for fact in answers.of(query):
+                self._by_key[self._key(fact)][query].append(fact)
+        anchors = set(cond.anchors(rule.when))
+        self.keys = {key for key, found in self._by_key.items() if not anchors.isdisjoint(found)}
 
     def _key(self, fact: Fact) -> Key:
         values = self._values(fact.place)
@@ -157,12 +151,12 @@ class _Groups:
         """The host of a key, if it has one."""
         return str(key[at]) if "host" in self._fields and key[at := self._fields.index("host")] else None
 
-    def visible(self, key: Key) -> dict[str, list[Fact]]:
-        """The facts at `key` and at every less precise place that takes it in."""
-        found: dict[str, list[Fact]] = defaultdict(list)
+    def visible(self, key: Key) -> dict[RecordQuery, list[Fact]]:
+        """The facts at `key` and at every less precise place that takes it in, by the queries that they answer."""
+        found: dict[RecordQuery, list[Fact]] = defaultdict(list)
         for wider in self._wider(key):
-            for name, facts in self._by_key.get(wider, {}).items():
-                found[name].extend(facts)
+            for query, facts in self._by_key.get(wider, {}).items():
+                found[query].extend(facts)
         return found
 
     def _wider(self, key: Key) -> Iterator[Key]:

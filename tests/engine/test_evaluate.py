@@ -8,18 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_doctor.engine import conditions as cond
+from neuron_doctor.engine.answers import Answers
 from neuron_doctor.engine.evaluate import Scene, evaluate
 from neuron_doctor.engine.facts import Clock, Fact, Gap, Instant, Source
 from neuron_doctor.engine.query_parser import parse_query
+from neuron_doctor.engine.verdict import Proof
 
 S = 1_000_000_000
 
 
-def scene(*facts: Fact, sources: tuple[Source, ...] = (), **known: list[int | str]) -> Scene:
-    by_name: dict[str, list[Fact]] = {}
-    for fact in facts:
-        by_name.setdefault(fact.name, []).append(fact)
-    return Scene(by_name, {s.id: s for s in sources}, known)
+def judged(
+    condition: cond.Condition, *facts: Fact, sources: tuple[Source, ...] = (), **known: list[int | str]
+) -> Proof:
+    answers = Answers(facts)
+    found = {query: answers.of(query) for query in cond.queries(condition)}
+    return evaluate(condition, Scene(found, {source.id: source for source in sources}, known))
 
 
 def record(name: str) -> cond.Record:
@@ -43,13 +46,13 @@ A, B, C = record("a"), record("b"), record("c")
     ],
 )
 def test_combinations(op: str, n: int, names: str, expected: bool) -> None:
-    proof = evaluate(cond.Combination(op, (A, B), n), scene(*(hit(name) for name in names)))
+    proof = judged(cond.Combination(op, (A, B), n), *(hit(name) for name in names))
     assert proof.held is expected
 
 
 def test_a_proof_holds_the_facts_that_answer() -> None:
     fact = hit("a", device=3)
-    assert evaluate(cond.Record(parse_query("a where device == 3")), scene(fact, hit("a", device=4))).facts == (fact,)
+    assert judged(cond.Record(parse_query("a where device == 3")), fact, hit("a", device=4)).facts == (fact,)
 
 
 @pytest.mark.parametrize(
@@ -58,36 +61,36 @@ def test_a_proof_holds_the_facts_that_answer() -> None:
 def test_a_count_is_over_a_window_with_both_ends(times: tuple[int, ...], within: int | None, expected: bool) -> None:
     facts = [hit("a", at=t, offset=t) for t in times]
     condition = cond.Count(parse_query("a"), 3, within * S if within else None)
-    assert evaluate(condition, scene(*facts)).held is expected
+    assert judged(condition, *facts).held is expected
 
 
 def test_a_count_takes_in_the_records_that_a_storm_folded() -> None:
-    assert evaluate(cond.Count(parse_query("a"), 10), scene(hit("a"), hit("a", offset=9, repeats=8))).held
+    assert judged(cond.Count(parse_query("a"), 10), hit("a"), hit("a", offset=9, repeats=8)).held
 
 
 def test_a_distinct_count_counts_values() -> None:
     condition = cond.Count(parse_query("a"), 2, None, "rank")
-    assert not evaluate(condition, scene(hit("a", rank=1), hit("a", rank=1, offset=2))).held
-    assert evaluate(condition, scene(hit("a", rank=1), hit("a", rank=2, offset=2))).held
+    assert not judged(condition, hit("a", rank=1), hit("a", rank=1, offset=2)).held
+    assert judged(condition, hit("a", rank=1), hit("a", rank=2, offset=2)).held
 
 
 def test_a_window_never_joins_two_hosts_clocks() -> None:
     condition = cond.Count(parse_query("a"), 2, 10 * S)
-    assert not evaluate(condition, scene(hit("a", at=0, host="x"), hit("a", at=1, host="y"))).held
+    assert not judged(condition, hit("a", at=0, host="x"), hit("a", at=1, host="y")).held
 
 
 @pytest.mark.parametrize(("b", "c", "expected"), [(1, 2, True), (2, 1, False), (5, 11, False), (5, 10, True)])
 def test_a_sequence_is_ordered_and_bounded(b: int, c: int, expected: bool) -> None:
     condition = cond.Sequence((parse_query("a"), parse_query("b"), parse_query("c")), 10 * S)
     facts = [hit("a", at=0), hit("b", at=b, offset=b), hit("c", at=c, offset=c)]
-    assert evaluate(condition, scene(*facts)).held is expected
+    assert judged(condition, *facts).held is expected
 
 
 def test_a_sequence_without_times_follows_one_source() -> None:
     condition = cond.Sequence((parse_query("a"), parse_query("b")), S)
-    assert evaluate(condition, scene(hit("a", offset=1), hit("b", offset=2))).held
-    assert not evaluate(condition, scene(hit("a", offset=2), hit("b", offset=1))).held
-    assert not evaluate(condition, scene(hit("a", offset=1), hit("b", offset=2, source="other"))).held
+    assert judged(condition, hit("a", offset=1), hit("b", offset=2)).held
+    assert not judged(condition, hit("a", offset=2), hit("b", offset=1)).held
+    assert not judged(condition, hit("a", offset=1), hit("b", offset=2, source="other")).held
 
 
 ABSENT = cond.Absent(parse_query("b"), parse_query("a"), 10 * S)
@@ -96,11 +99,11 @@ ABSENT = cond.Absent(parse_query("b"), parse_query("a"), 10 * S)
 def test_absence_holds_only_over_a_covered_interval() -> None:
     covered = source("s", first=0, last=20)
     short = source("s", first=0, last=5)
-    assert evaluate(ABSENT, scene(hit("a", at=1), sources=(covered,))).held is True
-    assert evaluate(ABSENT, scene(hit("a", at=1), sources=(short,))).held is None
-    assert evaluate(ABSENT, scene(hit("a", at=1))).held is None
-    assert evaluate(ABSENT, scene(hit("a", at=1), hit("b", at=4), sources=(covered,))).held is False
-    assert evaluate(ABSENT, scene(sources=(covered,))).held is False
+    assert judged(ABSENT, hit("a", at=1), sources=(covered,)).held is True
+    assert judged(ABSENT, hit("a", at=1), sources=(short,)).held is None
+    assert judged(ABSENT, hit("a", at=1)).held is None
+    assert judged(ABSENT, hit("a", at=1), hit("b", at=4), sources=(covered,)).held is False
+    assert judged(ABSENT, sources=(covered,)).held is False
 
 
 def test_a_gap_in_the_log_makes_absence_unknown() -> None:
@@ -108,7 +111,7 @@ def test_a_gap_in_the_log_makes_absence_unknown() -> None:
         return Instant(seconds * S, Clock.HOST_LOCAL)
 
     gappy = Source("s", "s", "log", first=at(0), last=at(20), gaps=(Gap(at(3), at(8)),))
-    assert evaluate(ABSENT, scene(hit("a", at=1), sources=(gappy,))).held is None
+    assert judged(ABSENT, hit("a", at=1), sources=(gappy,)).held is None
 
 
 @pytest.mark.parametrize(
@@ -128,7 +131,7 @@ def test_a_gap_in_the_log_makes_absence_unknown() -> None:
 )
 def test_quantifiers_over_ranks(quantifier: str, have: list[int], known: int, singled: tuple[int, ...] | None) -> None:
     condition = cond.Over("rank", quantifier, parse_query("a"))
-    proof = evaluate(condition, scene(*(hit("a", rank=r, offset=r) for r in have), rank=list(range(known))))
+    proof = judged(condition, *(hit("a", rank=r, offset=r) for r in have), rank=list(range(known)))
     assert proof.held is (singled is not None)
     assert proof.subjects == (singled or ())
 
@@ -150,7 +153,7 @@ def test_those_whose_value_differs_from_that_of_nearly_all_are_singled_out(
 ) -> None:
     condition = cond.Over("rank", "all-but-few", parse_query("a"), alike="v")
     facts = [hit("a", rank=rank, offset=rank, data={"v": value}) for rank, value in values.items()]
-    proof = evaluate(condition, scene(*facts, rank=range(20)))
+    proof = judged(condition, *facts, rank=range(20))
     assert proof.held is (singled is not None)
     assert proof.subjects == (singled or ())
 
@@ -160,7 +163,7 @@ def test_who_has_the_common_value_among_others_is_not_singled_out() -> None:
     facts = [
         hit("a", rank=n % 3, offset=n, data={"v": value}) for n, value in enumerate(["x", "x", "x", "x", "x", "y"])
     ]
-    assert not evaluate(condition, scene(*facts)).held
+    assert not judged(condition, *facts).held
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 30)), max_size=12), st.randoms())
@@ -173,4 +176,4 @@ def test_the_order_in_which_facts_come_changes_nothing(items: list[tuple[str, in
         cond.Count(parse_query("a"), 2, 5 * S),
         cond.Combination("at-least", (A, B, C), 2),
     ):
-        assert evaluate(condition, scene(*facts)).held is evaluate(condition, scene(*shuffled)).held
+        assert judged(condition, *facts).held is judged(condition, *shuffled).held
