@@ -32,6 +32,7 @@ def test_logs_and_scripts_are_neither(head: bytes) -> None:
     [
         b'{\n "schema": "neuron-doctor/report/1",\n "tool": {}}',
         b"2 ROOT CAUSES: Uncorrectable HBM error on host a, device 2,\n  and 1 more\n\n  what        Uncorrectable HBM error\n",
+        b"ROOT CAUSE: Uncorrectable HBM error on host a\n\n  cause       hw-hbm-ue (critical), likely (0.69)\n",
         b"# ROOT CAUSE: x on host `a`\n\n## Root cause 1: x\n",
         b"HEALTHY AS FAR AS SEEN: No failure found\n  Only what was collected was checked.\n",
     ],

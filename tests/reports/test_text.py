@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from neuron_doctor.collectors.papers import is_paper
 from neuron_doctor.engine.facts import Problem
 from neuron_doctor.engine.grades import ActionKind, Role, Severity, Status
 from neuron_doctor.engine.verdict import Action, Diagnosis
 from neuron_doctor.reports.lines import cells
+from neuron_doctor.reports.markdown import render_markdown
 from neuron_doctor.reports.summary import worth_a_look
 from neuron_doctor.reports.text import render_headline, render_text
 from neuron_doctor.reports.wording import action_words, counted, steps_words
@@ -47,6 +49,17 @@ def test_colour_adds_nothing_but_colour(any_diagnosis: Diagnosis) -> None:
     painted = render_text(any_diagnosis, width=80, colour=True)
     assert SGR.sub("", painted) == shown(any_diagnosis)
     assert SGR.search(painted)
+
+
+def test_a_report_that_lies_in_the_directory_is_not_taken_for_evidence(any_diagnosis: Diagnosis) -> None:
+    headline = any_diagnosis.verdict.headline or "one is always there"
+    found = replace(any_diagnosis, verdict=replace(any_diagnosis.verdict, headline=headline))
+    assert is_paper(render_markdown(found).encode(), "report.md")
+    text = shown(found)
+    beginning = (
+        text[: text.index("\nchecked with ")] if found.findings else text
+    )  # a long one ends beyond what is looked at
+    assert is_paper(beginning.encode(), "report")
 
 
 def test_the_first_screen_says_what_where_when_how_sure_why_and_what_to_do(samples: ModuleType) -> None:
