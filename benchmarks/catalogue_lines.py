@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from neuron_doctor.engine.matcher import loosened
+from neuron_doctor.engine.loosening import loosened
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.rulefile import ExampleDoc

@@ -100,6 +100,7 @@ _SHAPE_IT = (
     "facts.py",
     "grades.py",
     "kinds.py",
+    "loosening.py",
     "matcher.py",
     "patterns.py",
     "query_parser.py",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from neuron_doctor.engine.conditions import queries
 from neuron_doctor.engine.errors import Location, RuleError
-from neuron_doctor.engine.matcher import required_literal
+from neuron_doctor.engine.loosening import required_literal
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Rule, Rulebook
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from neuron_doctor.engine.loosening import loosened, required_literal
 from neuron_doctor.engine.patterns import Pattern
-from neuron_doctor.engine.regexes import regex
 
 if TYPE_CHECKING:
     import hyperscan
@@ -47,7 +47,7 @@ def build_matcher(patterns: Sequence[Pattern], *, pure: bool = False, store: Sto
 
 
 #: How databases are kept; the format counts up whenever `loosened` or the flags change.
-_SORT, _FORMAT = "patterns", 1
+_SORT, _FORMAT = "patterns", 2
 
 
 class _Vectorscan:
@@ -129,96 +129,3 @@ class _Literals:
         while at >= 0:
             yield at + len(literal), index
             at = block.find(literal, at + len(literal))
-
-
-#: What may follow an atom to make it optional or repeated, and what is no literal character.
-_QUANTIFIER = regex(r"[*?]|\{\d*,?\d*\}")
-_PLUS = regex(r"\+")
-_SPECIAL = set(".^$*+?{}[]\\|()")
-
-
-def _split_atoms(regex: str) -> Iterator[str]:
-    """The atoms of a regex at its top level: single characters, escapes, classes, whole groups, and their quantifiers."""
-    i = 0
-    while i < len(regex):
-        end = _atom_end(regex, i)
-        yield regex[i:end]
-        i = end
-
-
-def _atom_end(regex: str, i: int) -> int:
-    if regex[i] == "\\":
-        return i + 2
-    if regex[i] == "[":
-        end = i + 2 if regex[i + 1 : i + 2] not in ("^", "]") else i + 3
-        while regex[end - 1] != "]" or regex[end - 2] == "\\":
-            end += 1
-        return end
-    if regex[i] == "(":
-        return _group_end(regex, i)
-    quantifier = _QUANTIFIER.match(regex, i) or _PLUS.match(regex, i)
-    return quantifier.end() if quantifier else i + 1
-
-
-def _group_end(regex: str, i: int) -> int:
-    depth, end = 1, i + 1
-    while depth and end < len(regex):
-        step = _atom_end(regex, end) if regex[end] in "\\[" else end + 1
-        depth += {"(": 1, ")": -1}.get(regex[end], 0)
-        end = step
-    return end
-
-
-def required_literal(regex: str) -> bytes:
-    """The longest run of plain characters that every match contains; empty where none is sure (alternatives at the top
-    level, ignored case)."""
-    atoms = list(_split_atoms(regex))
-    if "|" in atoms or "(?i" in regex:
-        return b""
-    runs, run = [""], ""
-    for atom, following in zip(atoms, [*atoms[1:], ""], strict=True):
-        character = _literal_of(atom)
-        optional = bool(following) and bool(_QUANTIFIER.fullmatch(following))
-        repeated = following == "+"
-        run = run + character if character and not optional else ""
-        runs.append(run)
-        if atom[0] == "(" and not optional and (inner := _PLAIN_GROUP.match(atom)):
-            runs.append(required_literal(atom[inner.end() : -1]).decode())
-        if repeated:
-            run = ""
-    return max(runs, key=len).encode()
-
-
-_PLAIN_GROUP = regex(r"\((?:\?:|\?P<\w+>|(?!\?))")
-
-
-def _literal_of(atom: str) -> str:
-    if len(atom) == 1 and atom not in _SPECIAL:
-        return atom
-    return atom[1] if len(atom) == 2 and atom[0] == "\\" and not atom[1].isalnum() else ""  # noqa: PLR2004 - an escape
-
-
-#: A trailing capture of many characters only makes events: its first character proves as much.
-_TAIL: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (regex(r"\((?:\?P<\w+>)?(\\d|\\S|\.|\[[^\]\\]+\])\+\)$"), lambda m: m[1]),
-    (regex(r"\((?:\?P<\w+>)?\.\*\)$"), lambda _: ""),
-)
-
-
-#: A gap of so many characters. The database counts bytes, and an open gap is cheaper there than a counted one.
-_GAP = regex(r"(?:(?<!\\)(?:\.|\\S)|\[\^[^\]\\]*(?:\\.[^\]\\]*)*\])\{\d+,\d+\}")
-
-
-#: `^` where an alternative begins, `$` where one ends.
-_ANCHOR = regex(r"(?:(?<=[|(:>])|\A)\^|(?<!\\)\$(?=[|)]|\Z)")
-
-
-def loosened(regex: str) -> str:
-    """The expression for the database: the same lines, far fewer events. An anchor to the message's start or end goes
-    too, because prefixes and colours stand around the message."""
-    regex = _ANCHOR.sub("", regex)
-    regex = _GAP.sub(".*", regex)
-    for tail, replacement in _TAIL:
-        if tail.search(regex) and "|" not in list(_split_atoms(regex)):
-            regex = tail.sub(replacement, regex)
-    return regex

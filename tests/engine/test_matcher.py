@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_doctor.engine.matcher import build_matcher, loosened, required_literal
+from neuron_doctor.engine.loosening import loosened, required_literal
+from neuron_doctor.engine.matcher import build_matcher
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rule_loader import load_rulebook
 
@@ -94,3 +95,26 @@ def test_lines_made_from_a_pattern_are_candidates_in_both_engines(pattern: Patte
 )
 def test_the_database_does_not_look_for_the_ends_of_a_message(regex: str, loose: str) -> None:
     assert loosened(regex) == loose
+
+
+@pytest.mark.parametrize(
+    ("regex", "loose"),
+    [
+        (r"code (?P<n>\d+)", r"code (?P<n>\d)"),
+        (r"gone(?: at (?P<where>\S{1,40}))?", "gone"),
+        (r"[\w.]{0,80}(?:Error|Lost)(?:: |:?$)", "(?:Error|Lost)"),
+        (r"(?:\w+: )?a{2,9}", "a{2}"),
+        (r"x(?:b.*|c{1,3}?)", "x(?:b|c)"),
+        (r"(?i)nd(?P<d>\d*)", "(?i)nd"),
+        (r"(\w+) again \1", r"(\w+) again \1"),
+        (r"(?=maybe)?\s*", r"(?=maybe)?\s*"),
+    ],
+)
+def test_the_database_looks_for_as_little_as_possible_at_both_ends(regex: str, loose: str) -> None:
+    assert loosened(regex) == loose
+
+
+def test_a_repetition_at_the_end_makes_one_event() -> None:
+    patterns = (Pattern("a", r"code (?P<n>\d{1,30})"), Pattern("b", r"left over(?: from (?P<who>\w+))?"))
+    found = build_matcher(patterns).find(b"code 123456789012\nleft over from yesterday\n")
+    assert len(found) == len(patterns)

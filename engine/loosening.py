@@ -1,0 +1,163 @@
+"""What of a pattern's expression is looked for in whole blocks: less than the expression says, never more, and quicker to find.
+
+The expression itself then decides on the line. So all that matters here is that no line is lost, and that a line which holds a
+match makes few events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from neuron_doctor.engine.regexes import regex
+
+#: What may follow an atom to make it optional or repeated, and what is no literal character.
+_QUANTIFIER = regex(r"[*?]|\{\d*,?\d*\}")
+_PLUS = regex(r"\+")
+_SPECIAL = set(".^$*+?{}[]\\|()")
+
+
+def _split_atoms(regex: str) -> Iterator[str]:
+    """The atoms of a regex at its top level: single characters, escapes, classes, whole groups, and their quantifiers."""
+    i = 0
+    while i < len(regex):
+        end = _atom_end(regex, i)
+        yield regex[i:end]
+        i = end
+
+
+def _atom_end(regex: str, i: int) -> int:
+    if regex[i] == "\\":
+        return i + 2
+    if regex[i] == "[":
+        end = i + 2 if regex[i + 1 : i + 2] not in ("^", "]") else i + 3
+        while regex[end - 1] != "]" or regex[end - 2] == "\\":
+            end += 1
+        return end
+    if regex[i] == "(":
+        return _group_end(regex, i)
+    quantifier = _QUANTIFIER.match(regex, i) or _PLUS.match(regex, i)
+    return quantifier.end() if quantifier else i + 1
+
+
+def _group_end(regex: str, i: int) -> int:
+    depth, end = 1, i + 1
+    while depth and end < len(regex):
+        step = _atom_end(regex, end) if regex[end] in "\\[" else end + 1
+        depth += {"(": 1, ")": -1}.get(regex[end], 0)
+        end = step
+    return end
+
+
+def required_literal(regex: str) -> bytes:
+    """The longest run of plain characters that every match contains; empty where none is sure (alternatives at the top
+    level, ignored case)."""
+    atoms = list(_split_atoms(regex))
+    if "|" in atoms or "(?i" in regex:
+        return b""
+    runs, run = [""], ""
+    for atom, following in zip(atoms, [*atoms[1:], ""], strict=True):
+        character = _literal_of(atom)
+        optional = bool(following) and bool(_QUANTIFIER.fullmatch(following))
+        repeated = following == "+"
+        run = run + character if character and not optional else ""
+        runs.append(run)
+        if atom[0] == "(" and not optional and (inner := _PLAIN_GROUP.match(atom)):
+            runs.append(required_literal(atom[inner.end() : -1]).decode())
+        if repeated:
+            run = ""
+    return max(runs, key=len).encode()
+
+
+_PLAIN_GROUP = regex(r"\((?:\?:|\?P<\w+>|(?!\?))")
+
+
+def _literal_of(atom: str) -> str:
+    if len(atom) == 1 and atom not in _SPECIAL:
+        return atom
+    return atom[1] if len(atom) == 2 and atom[0] == "\\" and not atom[1].isalnum() else ""  # noqa: PLR2004 - an escape
+
+
+#: A gap of so many characters. The database counts bytes, and an open gap is cheaper there than a counted one.
+_GAP = regex(r"(?:(?<!\\)(?:\.|\\S)|\[\^[^\]\\]*(?:\\.[^\]\\]*)*\])\{\d+,\d+\}")
+
+#: `^` where an alternative begins, `$` where one ends.
+_ANCHOR = regex(r"(?:(?<=[|(:>])|\A)\^|(?<!\\)\$(?=[|)]|\Z)")
+
+#: Refers to a group, which must then stay as it is.
+_REFERENCE = regex(r"\(\?P=|\(\?\(|\\[1-9]")
+
+
+def loosened(regex: str) -> str:
+    """The expression for the database. An anchor to the message's start or end goes, because prefixes and colours stand
+    around the message. So does what may be there or not at either end: the rest finds the same lines, with one event
+    where a repetition at the end makes one for every character."""
+    regex = _GAP.sub(".*", _ANCHOR.sub("", regex))
+    return regex if _REFERENCE.search(regex) else _shortened(regex, left=True, right=True) or regex
+
+
+class _Term(Struct):
+    """An atom and how often it may stand there."""
+
+    atom: str
+    times: str
+
+    def __str__(self) -> str:
+        return self.atom + self.times
+
+
+_TIMES = regex(r"(?:[*+?]|\{\d*,?\d*\})[?+]?")
+_COUNTED = regex(r"\{(\d*)(,?)\d*\}")
+#: Groups whose content can be shortened; not assertions.
+_GROUP = regex(r"\((?:\?[a-z]*:|\?P<\w+>|(?!\?))")
+
+
+def _shortened(regex: str, *, left: bool, right: bool) -> str:
+    """The regex with as little as possible at its ends; empty where it also matches nothing at all."""
+    alternatives: list[list[str]] = [[]]
+    for atom in _split_atoms(regex):
+        if atom == "|":
+            alternatives.append([])
+        else:
+            alternatives[-1].append(atom)
+    shorter = ["".join(map(str, _without_ends(_terms(atoms), left=left, right=right))) for atoms in alternatives]
+    return "|".join(shorter) if all(shorter) else ""
+
+
+def _terms(atoms: list[str]) -> list[_Term]:
+    terms: list[_Term] = []
+    for atom in atoms:
+        if terms and _TIMES.fullmatch(atom):
+            terms[-1].times += atom
+        else:
+            terms.append(_Term(atom, ""))
+    return terms
+
+
+def _without_ends(terms: list[_Term], *, left: bool, right: bool) -> list[_Term]:
+    """What must be there of a sequence, without what may be there at its ends."""
+    while right and terms and not (last := _least(terms[-1], left=left and len(terms) == 1, right=True)):
+        terms.pop()
+    if right and terms:
+        terms[-1] = last
+    while left and terms and not (first := _least(terms[0], left=True, right=right and len(terms) == 1)):
+        del terms[0]
+    if left and terms:
+        terms[0] = first
+    return terms
+
+
+def _least(term: _Term, *, left: bool, right: bool) -> _Term | None:
+    """The fewest repetitions of an atom at the end of a sequence; None where there may be none."""
+    counted = _COUNTED.match(term.times)
+    fewest = int(counted[1] or 0) if counted else 0 if term.times[:1] in ("*", "?") else 1
+    if not fewest:
+        return None
+    if fewest > 1:
+        return _Term(term.atom, f"{{{fewest}}}")
+    group = _GROUP.match(term.atom)
+    if group is None or term.times:
+        return _Term(term.atom, "")
+    inner = _shortened(term.atom[group.end() : -1], left=left, right=right)
+    return _Term(f"{group[0]}{inner})", "") if inner else None
