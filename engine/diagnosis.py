@@ -145,12 +145,12 @@ def _not_collected(diagnosis: Diagnosis, topology: Topology) -> tuple[str, ...]:
     """What would have told more about a failure: the kernel logs of known hosts, the logs of known ranks."""
     if diagnosis.verdict.status in (Status.HEALTHY, Status.BENIGN, Status.NOT_EVALUABLE):
         return ()
-    kernel = {s.place.host for s in diagnosis.sources if s.kind == "kernel"}
+    kernel = [s.place.host for s in diagnosis.sources if s.kind == "kernel"]
     bare = [host for host in topology.hosts if host not in kernel]
     logged = {rank for s in diagnosis.sources if s.kind == "log" for rank in s.ranks}
     silent = [rank for rank in range(topology.world_size or 0) if rank not in logged]
     told = []
-    if bare and kernel:  # where there is none at all, the rules that need one say so
+    if kernel and len(bare) > kernel.count(None):  # where there is none at all, the rules that need one say so
         others = f" and {len(bare) - _NAMED} more" if len(bare) > _NAMED else ""
         named = ", ".join(bare[:_NAMED]) + others
         told.append(f"kernel log (dmesg) of {len(bare)} of {len(topology.hosts)} hosts: {named}")
@@ -204,14 +204,14 @@ def _toll(roots: Sequence[Finding], findings: Sequence[Finding]) -> str:
 
 
 def _where(finding: Finding) -> str:
-    """The place in words, for a headline: ` on host a, device 5`; empty where nothing is known."""
+    """The place in words, for a headline: `: host a, device 5`; empty where nothing is known."""
     place: Mapping[str, object] = finding.place.known()
     parts = [f"{name} {place[name]}" for name in ("host", "device", "core") if name in place]
     if "host" not in place and finding.hosts:
         parts.insert(0, f"host {finding.hosts[0]}" if len(finding.hosts) == 1 else f"{len(finding.hosts)} hosts")
     if finding.place.ranks:
         parts.append(_ranks_in_brief(finding.place.ranks))
-    return f" on {', '.join(parts)}" if parts else ""
+    return f": {', '.join(parts)}" if parts else ""
 
 
 def _ranks_in_brief(ranks: Sequence[int]) -> str:

@@ -9,7 +9,7 @@ from neuron_doctor.engine.verdict import Counterfactual
 from neuron_doctor.reports.summary import Collected
 from neuron_doctor.reports.wording import STATUS, counted, host_words, rank_words, size_words
 
-#: Kinds of source that rules ask for: their name, and how to get one. A kind that is not here is called as it is.
+#: Kinds of source: their name, and how to get one. A kind that is not here is called as it is.
 _KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "log": ("job or runtime log", ""),
@@ -28,6 +28,10 @@ _KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "kubectl": ("state of Kubernetes", "kubectl get pods,events -o wide > kubectl.txt"),
         "sysfs": ("driver counters (sysfs)", "cp -r /sys/devices/virtual/neuron_device HOST/sysfs"),
         "ndet-trace": ("NDET trace", ""),
+        "ndet-console": ("output of neuron-det", ""),
+        "ndet-raw": ("raw NDET log", ""),
+        "input-dump": ("dumped input tensors", ""),
+        "profile": ("performance profile", ""),
         "paper": ("report or rule of this program (no evidence)", ""),
         "notes": ("notes that quote other evidence", ""),
         "core-dump": ("core dump of the runtime", ""),

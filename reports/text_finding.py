@@ -119,7 +119,8 @@ def group_block(title: str, groups: Sequence[Group], width: int, *, verbose: boo
     lines = heading(title, width) if groups else []
     for group in shown:
         spread = spread_words(group.hosts, group.ranks)
-        text = f"{group.title} [{group.cause}]" + (f": {spread}" if spread else "")
+        outlived = ", after which the job went on" if group.role is Role.SURVIVED else ""
+        text = f"{group.title} [{group.cause}]{outlived}" + (f": {spread}" if spread else "")
         lines += paragraph(text, width, f"    {group.count:>6,} x ")
     return lines + left_out(len(groups) - len(shown), "kind", width)
 

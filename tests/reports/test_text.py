@@ -6,6 +6,7 @@ import re
 from types import ModuleType
 
 import pytest
+from builtin_rules import engine
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -13,7 +14,9 @@ from msgspec.structs import replace
 from neuron_doctor.collectors.papers import is_paper
 from neuron_doctor.engine.facts import Problem
 from neuron_doctor.engine.grades import ActionKind, Role, Severity, Status
+from neuron_doctor.engine.kinds import KINDS
 from neuron_doctor.engine.verdict import Action, Diagnosis
+from neuron_doctor.reports.collecting import need_words
 from neuron_doctor.reports.lines import cells
 from neuron_doctor.reports.markdown import render_markdown
 from neuron_doctor.reports.summary import worth_a_look
@@ -211,6 +214,20 @@ def test_the_job_and_a_step_are_named_once() -> None:
     assert action_words(Action(ActionKind.FIX_CONFIG, "the job")) == "fix the configuration: the job"
     twice = [Action(ActionKind.FIX_CONFIG, "a"), Action(ActionKind.RESTART), Action(ActionKind.FIX_CONFIG, "b")]
     assert steps_words(twice) == "fix the configuration, then restart the job"
+
+
+def test_every_kind_of_source_has_a_name_in_plain_words() -> None:
+    kinds = {collector.kind for collector in engine().collectors} | {
+        kind for one in KINDS.values() for kind in one.sources
+    }
+    assert kinds > {"log", "kernel"}
+    assert [kind for kind in sorted(kinds) if kind == need_words((kind,))] == []
+
+
+def test_an_error_that_the_job_outlived_is_said_to_be(samples: ModuleType) -> None:
+    outlived = samples.finding("x", "application-exception", Role.SURVIVED, title="It raised")
+    text = shown(samples.diagnosis(Status.HEALTHY, "h", (outlived,)))
+    assert "1 x It raised [application-exception], after which the job went on" in text
 
 
 def test_only_the_noun_itself_takes_an_s() -> None:
