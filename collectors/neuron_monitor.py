@@ -63,6 +63,8 @@ _ANY_ERROR = regex(rb'"error"\s*:\s*"[^"]')
 _MEMBER = regex(rb"\s*(?:[\"}\]]|(?:-?\d[\d.eE+-]{0,40}|true|false|null),?\s*$)")
 _PID = regex(rb'"pid"\s*:\s*"?(\d+)')
 _SCALAR = regex(rb'"[^"\n]{1,64}"\s{0,8}:\s{0,8}[^\s{\[,}][^,}\n]{0,400}')
+#: How long one report of the cores is about: it hardly differs from report to report.
+_PERIOD = regex(rb'"neuroncore_counters"\s{0,8}:\s{0,8}\{\s{0,80}"period"\s{0,8}:\s{0,8}(\d{1,9}(?:\.\d{1,12})?)')
 _DEVICE = regex(rb'"neuron_device_index"\s*:\s*"?(\d+)')
 
 _Statement = tuple[str, tuple[tuple[str, Value], ...], int | None]
@@ -87,6 +89,7 @@ class _Instance(Struct):
     memory: MemoryInfo | None = None
     pods: KubernetesInfo | None = None
     tags: dict[int, str] = field(default_factory=dict)
+    period_s: float | None = None
     statements: dict[_Statement, _Seen] = field(default_factory=dict)
 
     def state(self, kind: str, data: Mapping[str, Value], sample: Sample, anchor: str, pid: int | None = None) -> None:
@@ -143,6 +146,9 @@ def _instance_of(report: Report, known: dict[str | None, _Instance], latest: _In
 
 def _fold(instance: _Instance, sample: Sample) -> None:
     _fold_host(instance, sample)
+    if instance.period_s is None:  # the first report
+        period = _PERIOD.search(sample.raw)
+        instance.period_s = float(period[1]) if period else 0.0
     for group in observed(sample.report):
         if group[0] == PROCESSES and not sample.whole:
             continue  # what is left of a torn list counts nothing
@@ -248,6 +254,8 @@ def _series(inp: Input, instance: _Instance) -> Iterator[Fact]:
         data = _level(series) if series.mode is Mode.LEVEL else _counter(series)
         if tag and tag != str(pid):
             data["tag"] = tag
+        if core is not None and instance.period_s:
+            data["period_s"] = instance.period_s
         sample = series.evidence
         place = Place(instance_id=instance.instance_id, host=sample.host, pid=pid, device=device, core=core)
         found = _device_member(sample.raw, device) if series.mode is Mode.CUMULATIVE else None

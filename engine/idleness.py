@@ -18,8 +18,11 @@ _CORES = "neuroncore_utilization"
 
 
 def standing_still(collectives: Iterable[Fact], facts: Sequence[Fact]) -> Iterator[Fact]:
-    """The `collective` facts; those that say that nothing is outstanding, as a hang elsewhere where the job stands still."""
-    still = _still_ns(facts)
+    """The `collective` facts; those that say that nothing is outstanding, as a hang elsewhere where the job stands still.
+    One that answers requests stands still where none comes: only one of which a training step is told does so in vain."""
+    steps = [fact for fact in facts if fact.kind == "progress"]
+    trains = bool(steps) and not any(fact.data.get("served") for fact in steps)
+    still = max(_dated_ns(facts, steps), _counted_ns(facts)) if trains else 0
     for fact in collectives:
         if still >= _LONG_NS and fact.data.get("verdict") == "healthy" and fact.data.get("witness") == "recorder":
             told = (
@@ -31,19 +34,32 @@ def standing_still(collectives: Iterable[Fact], facts: Sequence[Fact]) -> Iterat
             yield fact
 
 
-def _still_ns(facts: Sequence[Fact]) -> int:
+def _counted_ns(facts: Iterable[Fact]) -> int:
+    """How long all cores have been idle by reports without a date, each of which is about a period; 0 where one is not,
+    or never computed: then it may be another job's."""
+    cores = [fact for fact in _cores(facts) if fact.instant is None]
+    if not cores or any(fact.data["last"] != 0 or fact.data["max"] == 0 for fact in cores):
+        return 0
+    return min(int(float(str(f.data["held"])) * float(str(f.data.get("period_s", 0))) * 10**9) for f in cores)
+
+
+def _dated_ns(facts: Sequence[Fact], steps: Iterable[Fact]) -> int:
     """How long all cores had been idle when their processes were last seen; 0 where the job got on, or where they idled
     long after the dumps only."""
     issued = [ns for fact in facts if fact.kind == "fr-rank" and isinstance(ns := fact.data["last_ns"], int)]
     of_processes = [f for f in facts if f.kind == "level" and f.place.pid is not None and _utc_ns(f) is not None]
-    cores = [fact for fact in of_processes if fact.data["name"] == _CORES]
+    cores = list(_cores(of_processes))
     if not issued or not cores or any(fact.data["last"] != 0 for fact in cores):
         return 0
     began = max(_utc_ns(fact) or 0 for fact in cores)
-    moved = any((_utc_ns(fact) or 0) > max(issued) for fact in facts if fact.kind == "progress")
+    moved = any((_utc_ns(fact) or 0) > max(issued) for fact in steps)
     if moved or not -_LONG_NS < began - max(issued) < _LONG_NS:
         return 0
     return max(_utc_ns(fact) or 0 for fact in of_processes) - max(began, *issued)
+
+
+def _cores(facts: Iterable[Fact]) -> Iterator[Fact]:
+    return (f for f in facts if f.kind == "level" and f.place.pid is not None and f.data["name"] == _CORES)
 
 
 def _utc_ns(fact: Fact) -> int | None:

@@ -56,10 +56,12 @@ _ALL = (
     _kind("world", "how many ranks the job has, as one source says", _TEXT + " env slurm", size="int"),
     _kind(
         "progress",
-        "the job advanced: the last training step, iteration or token count that a source reports",
+        "the job advanced: the last training step, iteration or token count that a source reports; `served`: it answered "
+        "a request",
         _TEXT,
         what="str",
         value="float",
+        served="bool",
     ),
     _kind(
         "env",
@@ -245,9 +247,10 @@ _ALL = (
     _kind(
         "level",
         "a level over a stream: last, smallest and largest value, and the limit it is compared with (same unit, 0 if none). "
-        "The instant is that since which so many samples `held` the last value",
+        "The instant is that since which so many samples `held` the last value; `period_s` is what one is about",
         "neuron-monitor sysfs",
         name="str",
+        period_s="float",
         first="float",
         last="float",
         min="float",

@@ -41,15 +41,15 @@ class Times(Struct, frozen=True):
     firsts: Sequence[Mapping[Track, Moment]]
 
     def in_time(self, effect: int, cause: int, explains: Explains) -> bool | None:
-        """Whether the cause began within the lag that its rule allows before the effect; None where clocks do not say.
-        What one clock saw of both counts; several clocks only where none saw both."""
+        """Whether the cause began within the lag that its rule allows before the effect; None where clocks do not say, or
+        one says no and another cannot. What one clock saw of both counts; several clocks only where none saw both."""
         before, after = self.firsts[cause], self.firsts[effect]
         pairs = [(before[track], after[track]) for track in before.keys() & after.keys()]
         if not pairs and len(before) * len(after) <= _MOST_PAIRS:
             pairs = list(product(before.values(), after.values()))
         gaps = [gap for a, b in pairs if (gap := self.clocks.difference(a, b))]
-        timely = {gap.within(-explains.lead_ns, explains.within_ns) for gap in gaps} - {None}
-        return True in timely if timely else None
+        timely = {gap.within(-explains.lead_ns, explains.within_ns) for gap in gaps}
+        return True if True in timely else False if timely == {False} else None
 
 
 def times_of(matches: Iterable[Match], clocks: Timeline) -> Times:

@@ -101,9 +101,11 @@ def _told(fact: Fact, logs: Collection[str]) -> Iterator[str]:
 
 def _orders_of_copies(facts: Iterable[Fact], clocks: Clocks, logs: Collection[str]) -> Iterator[Order]:
     """The runtime writes its errors to the kernel log as well, and the kernel log may be there twice (`dmesg` and the
-    journal): a line that stands once by each clock of its host, and in a kernel log, is one event."""
+    journal): a line that stands once by each clock of its host, and in a kernel log of one boot, is one event."""
     lines: dict[tuple[object, ...], dict[Track, list[tuple[Moment, bool]]]] = defaultdict(lambda: defaultdict(list))
     for fact in facts:
+        if fact.source in clocks.boots:
+            continue  # every boot writes the same lines
         kernel = fact.source in clocks.kernel
         own = kernel or (fact.source in logs and fact.place.pid is not None)
         moment = clocks.moment(fact) if own else None

@@ -68,7 +68,7 @@ class Timeline(Struct, frozen=True):
 def timeline(facts: Sequence[Fact], sources: Iterable[Source]) -> Timeline:
     """The clocks of these facts and sources, and how far apart they are."""
     sources = tuple(sources)
-    clocks = clocks_of(sources)
+    clocks = clocks_of(sources, facts)
     moments = [clocks.moment(fact) for fact in facts] + [clocks.beginning(source) for source in sources]
     walls = wall_clocks({moment.track for moment in moments if moment})
     logs = {source.id for source in sources if source.kind == "log"}

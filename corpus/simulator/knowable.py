@@ -33,16 +33,20 @@ _RECORDERS: Mapping[str, frozenset[Recorder]] = {
 }
 _BY_ABSENCE = frozenset({"collectives-rank-missing", "collectives-rank-died"})
 _NOBODY_SPEAKS = frozenset({"collectives-rank-missing", "collectives-device-stuck"})
+# Where nothing is outstanding, only time that passes tells a job that stands still from one that is well.
+_STANDING_STILL = frozenset({"hang-outside-collectives"})
 _BY_SIGNAL = frozenset({"host-oom", "process-crash", "collectives-rank-died"})
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What is left of the evidence: ranks whose dump is whole, ranks (and hosts) whose logs are whole."""
+    """What is left of the evidence: ranks whose dump is whole, ranks (and hosts) whose logs are whole; whether the cores
+    were watched until everything was collected."""
 
     dumps: frozenset[int]
     logs: frozenset[int]
     launchers: frozenset[int]
+    watched: bool
 
 
 def judge(execution: Execution, style: Style, before: Sequence[File], after: Sequence[File]) -> dict[int, Knowable]:
@@ -69,7 +73,8 @@ def _left(before: Sequence[File], after: Sequence[File]) -> Left:
         return frozenset(rank for file in whole if file.source in sources for rank in file.ranks)
 
     launchers = frozenset(file.host for file in whole if file.source == "launcher-log" and file.host is not None)
-    return Left(ranks("flight-recorder"), ranks("runtime-log", "framework-log"), launchers)
+    watched = any(file.source == "monitor" for file in whole)
+    return Left(ranks("flight-recorder"), ranks("runtime-log", "framework-log"), launchers, watched)
 
 
 def _inferable(fault: Fault, history: History, style: Style, left: Left) -> bool:
@@ -90,6 +95,8 @@ def _by_dumps(fault: Fault, history: History, style: Style, left: Left) -> bool:
     world = frozenset(range(history.job.world))
     there = left.dumps & frozenset(life.rank for life in history.lives if life.dumps_recorder)
     culprits = frozenset(fault.ranks)
+    if fault.cause in _STANDING_STILL and not left.watched:
+        return False
     if not culprits or fault.cause == "straggler":
         return there == world
     if not culprits <= there:

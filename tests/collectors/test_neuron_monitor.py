@@ -163,7 +163,16 @@ def test_a_core_that_went_to_zero_and_stayed_shows_for_how_many_samples() -> Non
     data = stream(*(report(cores={5: share}, completed=int(share)) for share in (90.0, 95.0, 0.0, 0.0, 0.0)))
     level = named(data, "neuroncore_utilization", core=5)
     assert level.place.device == 2
-    expected = {"first": 90.0, "last": 0.0, "min": 0.0, "max": 95.0, "limit": 100.0, "samples": 5, "held": 3}
+    expected = {
+        "first": 90.0,
+        "last": 0.0,
+        "min": 0.0,
+        "max": 95.0,
+        "limit": 100.0,
+        "samples": 5,
+        "held": 3,
+        "period_s": 5.0,
+    }
     assert level.data == {"name": "neuroncore_utilization", **expected}
     assert level.span.line == 3
     completed = named(data, "completed", pid=4711)

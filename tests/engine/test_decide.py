@@ -349,7 +349,7 @@ def beside_a_kernel_error(folder: Path, *more: Fact, device: int | None = None) 
     """The roots, best first, where a program raises and an undated kernel log has an error of a device."""
     sources = (source("dmesg", kind="kernel", host="a"), source("rank0", host="a", rank=0))
     raised = hit("raising", at=1_700_000_000, source="rank0", host="a", rank=0, pid=7000, device=device)
-    broke = hit("broke", at=1000, clock=Clock.BOOT, source="dmesg", host="a", device=3)
+    broke = hit("broke", at=1000, clock=Clock.BOOT, source="dmesg", host="a", device=3, offset=1000)
     found = run(book(folder), raised, broke, *more, sources=sources)
     return [(f.rule, f.confidence) for f in found.findings if f.role is Role.ROOT]
 

@@ -21,11 +21,17 @@ def level(name: str, minutes: float, last: float, pid: int = 7) -> Fact:
     return Fact("level", {"name": name, "last": last}, Place(pid=pid), Span(f"{name}-{pid}"), "monitor", at)
 
 
+STEP = Fact("progress", {}, NOWHERE, Span("log"), "log", Instant(LAST_NS - MINUTE_NS, Clock.UTC))
 IDLE = level("neuroncore_utilization", 1, 0.0)
 ALIVE = level("runtime_vcpu_percent", 58, 71.0)
 
 
 def verdicts(*facts: Fact) -> list[object]:
+    steps = () if any(fact.kind == "progress" for fact in facts) else (STEP,)
+    return verdicts_without_step(*steps, *facts)
+
+
+def verdicts_without_step(*facts: Fact) -> list[object]:
     found = [
         Fact(f.kind, {**f.data, "witness": "recorder"}, f.place, f.span, f.source) for f in match_collectives(DUMPS)
     ]
@@ -54,3 +60,23 @@ PROGRESS = Fact("progress", {}, NOWHERE, Span("log"), "log", Instant(LAST_NS + 9
 )
 def test_a_job_that_goes_on_or_ended_is_well(facts: tuple[Fact, ...]) -> None:
     assert verdicts(*facts) == ["healthy"]
+
+
+def counted(held: int, last: float = 0.0, most: float = 84.0) -> Fact:
+    """What undated reports, one every two minutes, say of a core."""
+    data = {"name": "neuroncore_utilization", "last": last, "max": most, "held": held, "period_s": 120.0}
+    return Fact("level", data, Place(pid=7, core=held), Span(f"core-{held}"), "monitor")
+
+
+def test_reports_without_a_date_tell_by_their_number_how_long_the_cores_have_idled() -> None:
+    assert verdicts(counted(44), counted(43)) == ["outside"]
+    assert verdicts(counted(44), counted(4)) == ["healthy"]
+    assert verdicts(counted(44), counted(43, last=84.0)) == ["healthy"]
+    assert verdicts(counted(44), counted(43, most=0.0)) == ["healthy"]
+
+
+def test_a_server_without_requests_is_no_hang() -> None:
+    answered = Fact("progress", {"served": True}, NOWHERE, Span("log"), "log")
+    assert verdicts_without_step(answered, counted(44)) == ["healthy"]
+    assert verdicts_without_step(answered, IDLE, ALIVE) == ["healthy"]
+    assert verdicts_without_step(counted(44), IDLE, ALIVE) == ["healthy"]

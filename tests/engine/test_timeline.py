@@ -150,3 +150,13 @@ def test_a_launcher_on_another_host_tells_by_the_clock_of_that_host() -> None:
     report = replace(fact, kind="launcher-failure", data={"launcher": "srun", "signal": 9})
     clocks = timeline([report], (source("srun", host="head"),))
     assert clocks.moment(report) == Moment(Instant(round(START * S), Clock.HOST_LOCAL), "head")
+
+
+def test_the_seconds_of_two_boots_are_two_clocks() -> None:
+    """The host went down between: its second boot began anew, and wrote the lines of the first one again."""
+    before, error = kernel("hit", 1.0, text="Linux version"), kernel("hit", 5000.0, text="mce: error")
+    after = replace(kernel("hit", 1.0, text="Linux version"), span=replace(before.span, offset=6000))
+    assert gap([before, error, after], before, error) == Gap(4999 * S, 4999 * S)
+    assert gap([before, error, after], error, after) is None
+    stray = replace(kernel("hit", 4990.0, text="late"), span=replace(before.span, offset=6000))
+    assert gap([before, error, stray], error, stray) == Gap(-10 * S, -10 * S)
