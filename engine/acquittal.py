@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, ranks_of
-from neuron_doctor.engine.recorder import ranks_text
+from neuron_doctor.engine.recorder import named_ranks
 
 _BY_ABSENCE = frozenset({"rank-missing", "rank-died"})
 
@@ -30,7 +30,7 @@ def _says_lost(kind: str, data: Mapping[str, object]) -> bool:
 
 
 def _undecided(fact: Fact, culprits: frozenset[int]) -> Fact:
-    told = f"rank {ranks_text(sorted(culprits))} says that a peer went away, and other ranks left no dump"
+    told = f"by the word of {named_ranks(sorted(culprits))} a peer went away, and other ranks left no dump"
     data = {**fact.data, "verdict": "undecided", "culprits": (), "culprit_frame": ""}
     data["description"] = f"{fact.data['description']}; but {told}"
     return replace(fact, data=data, place=replace(fact.place, rank=None, host=None, ranks=()))

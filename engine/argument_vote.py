@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from neuron_doctor.engine.process_groups import ProcessGroup
-from neuron_doctor.engine.recorder import Operation, ranks_text
+from neuron_doctor.engine.recorder import Operation, named_ranks
 
 #: Which of (inputs, outputs) must be equal on all ranks, where not both: elsewhere they depend on the rank or the root.
 _EQUAL_ON_ALL = {
@@ -75,7 +75,7 @@ def _minority(variants: Mapping[str, list[int]]) -> tuple[int, ...]:
 
 def _difference(variants: Mapping[str, list[int]]) -> str:
     listed = sorted(variants.items(), key=lambda variant: (-len(variant[1]), variant[0]))
-    parts = [f"{variant} on rank {ranks_text(sorted(ranks))}" for variant, ranks in listed[:_SHOWN]]
+    parts = [f"{variant} on {named_ranks(sorted(ranks))}" for variant, ranks in listed[:_SHOWN]]
     return "; ".join(parts + [f"{len(listed) - _SHOWN} more"] * (len(listed) > _SHOWN))
 
 

@@ -15,7 +15,7 @@ from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.own_rounds import short_of_a_round
 from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
-from neuron_doctor.engine.recorder import RankRecord, ranks_text
+from neuron_doctor.engine.recorder import RankRecord, named_ranks
 from neuron_doctor.engine.waitfor import bottoms, upstream
 
 #: The ranks that wait, directly or through others, are listed for this many faults; for more, those who wait directly.
@@ -51,7 +51,7 @@ class Blame(Struct, frozen=True):
     def description(self) -> str:
         """One sentence."""
         ranks = self.culprits or self.members
-        return f"rank {ranks_text(ranks)} {self.told}" if self.about_ranks and ranks else self.told
+        return f"{named_ranks(ranks)} {self.told}" if self.about_ranks and ranks else self.told
 
 
 def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Waits) -> list[Blame]:
@@ -100,7 +100,7 @@ def _moves(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> bool:
 def _seen_moving(blames: Sequence[Blame]) -> Blame:
     late = tuple(sorted({rank for one in blames for rank in one.culprits}))
     told = (
-        f"rank {ranks_text(late)} is still to come in one place while in another all have come to a collective that has not "
+        f"one place still waits for {named_ranks(late)} while in another all have come to a collective that has not "
         "completed: so it looks when the dumps are taken of a job that moves; take them again a minute later"
     )
     return Blame("undecided", told, members=late, gathering=blames[0].gathering)
@@ -153,7 +153,7 @@ def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering) ->
     unknown = silent_peers(hang, rank) if unseen and not is_through(hang, rank) else ()
     if unknown:
         told = (
-            f"never issued {at}; no completion is recorded, so it may wait for rank {ranks_text(unknown)}, which left "
+            f"never issued {at}; no completion is recorded, so the wait may be for {named_ranks(unknown)}, which left "
             "no dump"
         )
         return Blame("undecided", told, missing=unknown, members=(rank,), gathering=here, about_ranks=True)
@@ -162,12 +162,12 @@ def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering) ->
         return _astray("order-mismatch", strays, here)
     doubt = may_wait(hang, rank) if unseen else ""
     if doubt:
-        told = f"never issued {at}; no completion is recorded, so it may wait in {doubt}"
+        told = f"never issued {at}; no completion is recorded, so the wait may be in {doubt}"
         return Blame("undecided", told, members=(rank,), gathering=here, about_ranks=True)
     if all(gathering.is_transfer for gathering in before):
         return Blame("p2p-missing", f"never issued its end of {at}", (rank,), gathering=here, about_ranks=True)
     if any(_few_missing(hang, gathering) for gathering in before):
-        told = f"has nothing outstanding and never issued {at}, in which others wait"
+        told = f"never issued {at}, in which others wait, while nothing was outstanding"
         return Blame("rank-missing", told, culprits=(rank,), gathering=here, about_ranks=True)
     told = f"never issued {at}, as most of its members: those who did may be the odd ones"
     return Blame("rank-missing", told, members=(rank,), gathering=here, about_ranks=True)
@@ -203,7 +203,7 @@ def _of_gathering(hang: Hang, gathering: Gathering) -> Blame:
     completed = [rank for rank in members if rank not in set(waiting)] if gathering.group.completions else []
     if completed:
         odd = tuple(waiting) if 2 * len(waiting) < len(members) else ()
-        told = f"{at} completed on rank {ranks_text(sorted(completed))} and never on rank {ranks_text(waiting)}"
+        told = f"{at} completed on {named_ranks(sorted(completed))} and never on {named_ranks(waiting)}"
         return Blame("partial-completion", told, culprits=odd, members=tuple(sorted(members)), gathering=gathering)
     told = f"all ranks have come to {at} with equal arguments, and it completes on none"
     return Blame("transport-stall", told, members=tuple(sorted(members)), gathering=gathering)
@@ -244,7 +244,7 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
         return [_mismatch(hang.differing[id(g)], g, g.group) for g in differing]
     transfers = [gathering for gathering in cycle if gathering.is_transfer]
     odd = _out_of_order(hang, cycle, ranks)
-    told = f"ranks {ranks_text(ranks)} wait for one another in {', '.join(sorted({g.title for g in cycle}))}"
+    told = f"{named_ranks(ranks)} wait for one another in {', '.join(sorted({g.title for g in cycle}))}"
     strange = [g for g in transfers for rank in odd if rank in g.waiting and is_first_contact(hang, g, rank)]
     if strange and all(any(rank in g.waiting for g in strange) for rank in odd):
         return [Blame("p2p-mismatch", told, culprits=odd, members=tuple(ranks), gathering=strange[0])]

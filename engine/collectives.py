@@ -13,7 +13,7 @@ from neuron_doctor.engine.dumps import Selection, selections
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.gatherings import waits
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
-from neuron_doctor.engine.recorder import Operation, RankRecord, ranks_text
+from neuron_doctor.engine.recorder import Operation, RankRecord, named_ranks
 from neuron_doctor.engine.stragglers import stragglers
 
 
@@ -112,7 +112,7 @@ def _described(one: Blame, dumps: dict[int, RankRecord]) -> str:
 def _would_show(one: Blame, dumps: dict[int, RankRecord]) -> str:
     """What to collect, or to set for the next run, so that the same fault shows its culprit."""
     group = one.gathering.group if one.gathering else one.group
-    wanted = [f"the dump of rank {ranks_text(one.missing)}"] if one.missing else []
+    wanted = [f"the dump of {named_ranks(one.missing)}"] if one.missing else []
     if group is None or not group.completions:
         wanted.append("a backend whose completions are recorded (NCCL, or a backend with completion hooks)")
     if not all(dump.whole for dump in dumps.values()):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from neuron_doctor.engine.hang import Hang
 from neuron_doctor.engine.process_groups import ProcessGroup
-from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, RankRecord, ranks_text
+from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, RankRecord, named_ranks, ranks_text
 
 
 def show_ends(dumps: Mapping[int, RankRecord]) -> bool:
@@ -54,11 +54,7 @@ def may_wait(hang: Hang, rank: int) -> str:
     if is_through(hang, rank):
         return ""
     others = _with_the_same_end(hang, rank)
-    return (
-        f"what it issued last, as rank {ranks_text(others)} did, and what completed on the others only"
-        if others
-        else ""
-    )
+    return f"what it issued last, as {named_ranks(others)} did, and what completed on the others only" if others else ""
 
 
 def _with_the_same_end(hang: Hang, rank: int) -> tuple[int, ...]:

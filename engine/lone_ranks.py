@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Value
-from neuron_doctor.engine.recorder import ranks_text
+from neuron_doctor.engine.recorder import named_ranks
 from neuron_doctor.engine.stands import Stand
 
 #: Of those who stand somewhere, at most one in so many may be the odd ones; and so many must wait.
@@ -50,7 +50,7 @@ def _in_other_call(stands: Sequence[Stand]) -> Fact | None:
     if others and _are_few(inside, others) and others.keys() >= calls.keys() - inside.keys():
         names = ", ".join(sorted({stand.operation for stand in inside.values()}))
         return _fact(
-            "rank-missing", f"is inside {names}, and never joined what the others wait in", "api", inside, others
+            "rank-missing", f"never joined what the others wait in, inside {names} instead", "api", inside, others
         )
     return None
 
@@ -66,7 +66,7 @@ def _fact(verdict: str, text: str, witness: str, odd: Mapping[int, Stand], other
         "verdict": verdict,
         "operation": odd[ranks[0]].operation,
         "ordinal": odd[ranks[0]].sequence,
-        "description": f"rank {ranks_text(ranks)} {text}",
+        "description": f"{named_ranks(ranks)} {text}",
         "culprits": ranks,
         "waiting": tuple(sorted(others)),
         "missing_dumps": (),

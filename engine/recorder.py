@@ -146,6 +146,12 @@ def ranks_text(ranks: Iterable[int]) -> str:
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
+def named_ranks(ranks: Iterable[int]) -> str:
+    """`rank 3`, `ranks 0-2,5`."""
+    text = ranks_text(ranks)
+    return f"rank {text}" if text.isdecimal() else f"ranks {text}"
+
+
 @lru_cache(maxsize=4096)
 def ranks_of(text: str) -> tuple[int, ...]:
     """The ranks that `ranks_text` wrote."""

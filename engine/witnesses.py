@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Place, ranks_of
-from neuron_doctor.engine.recorder import ranks_text
+from neuron_doctor.engine.recorder import named_ranks
 
 #: Statuses of the runtime that only a fault of the own device gives (NRT: 1201 to 1203 and 1205).
 _DEVICE_STATUSES = frozenset({1201, 1202, 1203, 1205})
@@ -82,8 +82,8 @@ def disagreements(found: Witnesses) -> list[Fact]:
 
 def _disagreement(vote: Vote, others: Sequence[Vote]) -> Fact:
     evidence = vote.facts[0]
-    against = ", ".join(f"{other.witness} convicts rank {ranks_text(sorted(other.ranks))}" for other in others)
-    told = f"{vote.witness} convicts rank {ranks_text(sorted(vote.ranks))}; {against}"
+    against = ", ".join(f"{other.witness} convicts {named_ranks(sorted(other.ranks))}" for other in others)
+    told = f"{vote.witness} convicts {named_ranks(sorted(vote.ranks))}; {against}"
     place = Place(job=evidence.place.job, attempt=vote.attempt, ranks=tuple(sorted(vote.ranks)))
     data = {"witness": vote.witness, "description": told}
     return replace(evidence, kind="disagreement", data=data, place=place, repeats=0)

@@ -47,7 +47,10 @@ SPANS = st.builds(Span, TEXT, INTEGER, INTEGER, COUNTS, COUNTS, TEXT, TEXT, st.b
 FACTS = st.builds(
     Fact, TEXT, st.dictionaries(TEXT, VALUES, max_size=4), PLACES, SPANS, TEXT, INSTANTS, st.integers(0, 2**40)
 )
-SEARCHED = st.none() | st.builds(Searched, TEXT, st.dictionaries(TEXT, TEXT, max_size=3))
+#: A digest names what it is of.
+SEARCHED = st.none() | st.dictionaries(TEXT, TEXT, max_size=3).map(
+    lambda names: Searched(repr(sorted(names.items())), names)
+)
 GAPS = st.lists(st.builds(Gap, INSTANTS.filter(bool), INSTANTS.filter(bool)), max_size=2).map(tuple)
 PROBLEMS = st.lists(st.builds(Problem, TEXT, COUNTS, INTEGER), max_size=2).map(tuple)
 RANKS = st.lists(st.integers(0, 9), max_size=3).map(tuple)
