@@ -12,6 +12,7 @@ from neuron_doctor.engine.facts import Clock, Fact, Instant, Value
 from neuron_doctor.engine.kinds import KINDS, FieldType
 from neuron_doctor.engine.patterns import Pattern, capture_type
 from neuron_doctor.engine.recorder import GroupRecord
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.wallclock import date_of
 
 #: The engine alone states these, of all that was collected.
@@ -46,7 +47,7 @@ _STATED: Mapping[str, frozenset[str]] = {
     }.items()
 }
 #: Lists of ranks as `ranks_text` writes them: no run of them reaches beyond a million.
-_RANKS = re.compile(r"(?:\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?)*)?", re.ASCII)
+_RANKS = regex(r"(?:\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?)*)?", re.ASCII)
 _MOST_RUNS = 1 << 16
 #: Years around these are given to clocks that state none.
 _FIRST_YEAR, _LAST_YEAR = 1900, 9000

@@ -14,13 +14,14 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Place, Source
 from neuron_doctor.engine.match import canonical
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.topology import Topology, completed_place
 
 #: Who gives up waiting ends as well, and is lost by its peers: then nothing follows from whom they name.
 _WAITED = frozenset({"collectives", "barrier", "watchdog", "compute", "bootstrap", "store"})
 #: So many processes must name the host.
 _FEWEST = 2
-_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}", re.ASCII)
+_ADDRESS = regex(r"\d{1,3}(?:\.\d{1,3}){3}", re.ASCII)
 
 
 def lost_hosts(facts: Sequence[Fact], sources: Iterable[Source], topology: Topology) -> list[Fact]:

@@ -117,6 +117,8 @@ def test_a_described_pod_gives_each_container_and_how_it_ended() -> None:
 
 def test_no_quotation_shows_the_environment_of_a_container() -> None:
     for text in (DESCRIBE_POD, POD_JSON):
+        assert "hf_" in text
+        assert facts_of(text)
         assert all("hf_" not in fact.span.text for fact in facts_of(text))
 
 

@@ -179,6 +179,7 @@ def test_a_bare_list_pretty_print_and_trailing_members_say_the_same() -> None:
         b"\xef\xbb\xbf" + json.dumps(body, separators=(",", ":")).encode(),
     ]
     told = [[(f.kind, dict(f.data), f.place) for f in read(form)[0]] for form in forms]
+    assert "ndet-event" in {kind for kind, *_ in told[0]}
     assert all(facts == told[0] for facts in told)
     assert all(read(form)[1].problems == {} for form in forms)
 

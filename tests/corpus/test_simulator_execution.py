@@ -137,12 +137,13 @@ def test_the_stall_of_one_rank_reaches_other_groups_and_no_rank_finishes_the_ste
 
 def test_the_watchdog_names_a_call_that_did_not_complete() -> None:
     history, _ = run(scenario(Plan("collectives-rank-missing", 5, 6)))
-    for event in history.events:
-        if isinstance(event, WatchdogTimeout) and event.rank is not None:
-            call = history.lives[event.rank].calls[event.index]
-            assert call.completed is None
-            assert call.group == event.group
-            assert event.time >= call.issued + event.timeout
+    named = [e for e in history.events if isinstance(e, WatchdogTimeout) and e.rank is not None]
+    assert named
+    for event in named:
+        call = history.lives[event.rank or 0].calls[event.index]
+        assert call.completed is None
+        assert call.group == event.group
+        assert event.time >= call.issued + event.timeout
 
 
 def test_the_runtime_of_the_waiting_ranks_suspects_a_hang_and_the_stuck_device_says_nothing() -> None:

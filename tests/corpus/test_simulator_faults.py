@@ -68,6 +68,7 @@ def test_ranks_that_use_groups_in_another_order_wait_in_another_group_than_their
     done = execute(draw(seed, fault="collectives-order-mismatch", ranks=16))
     (fault,) = done.faults
     history = done.history
+    assert fault.ranks
     for rank in fault.ranks:
         group, ordinal = stuck(history, rank)[0]
         members = next(one.ranks for one in history.job.groups if one.name == group)

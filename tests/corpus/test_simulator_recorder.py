@@ -98,7 +98,9 @@ def test_a_rank_that_dumps_nothing_leaves_no_file():
 @pytest.mark.parametrize("version", ALL_VERSIONS)
 @pytest.mark.parametrize("recorder", [kind for kind in Recorder if kind is not Recorder.NONE])
 def test_every_pickle_has_torchs_opcodes_only(recorder: Recorder, version: str):
-    for _, data in recorder_dumps(history(), style(recorder, recorder_version=version)):
+    written = [data for _, data in recorder_dumps(history(), style(recorder, recorder_version=version))]
+    assert written
+    for data in written:
         assert {opcode.name for opcode, _, _ in pickletools.genops(data)} <= OPCODES_OF_TORCH
 
 

@@ -44,8 +44,9 @@ def test_a_lost_node_is_named_and_no_other(hand_made: Callable[..., History], st
     for back in (None, start + 700):
         history = hand_made(HostRebooted(time=start + 500, host=1, back=back, fault=0), pods=True)
         for seed in SEEDS:
-            for line in said(history, Site.PER_HOST, seed)[1]:
-                assert "ip-10-1-2-4" in line
+            lines = said(history, Site.PER_HOST, seed)[1]
+            assert lines
+            assert all("ip-10-1-2-4" in line for line in lines)
             text, marked = said(history, Site.KUBERNETES, seed)
             assert marked
             assert text.count("Kubelet stopped posting node status") == (back is None)
