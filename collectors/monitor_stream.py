@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +22,8 @@ MAX_REPORT = 4 * 1024 * 1024
 
 #: So much is read at once.
 _CHUNK = 256 * 1024
-_NEWLINE = ord("\n")
+#: An indented document begins with a brace alone in its line, and ends with one at the beginning of a line.
+_OPENINGS, _CLOSING = (b"{\n", b"{\r\n"), b"\n}"
 
 #: A document spread over lines is tried so often before it is given up (brackets inside strings mislead the count).
 _ATTEMPTS = 64
@@ -128,52 +129,97 @@ def samples(inp: Input, takes: Callable[[bytes], bool] | None = None) -> Iterato
     """The documents of the input in order; counts them as records and notes what is damaged as problems. The reader takes
     a line that is a report and that it has no need to see decoded."""
     draft: _Draft | None = None
-    for number, offset, line in _lines(inp.stream):
-        if draft is None and takes is not None and line.startswith(b"{") and takes(line):
-            inp.records += 1
-            yield Sample(EMPTY, line, offset, number, 1, taken=True)
-            continue
-        if draft is None and line.startswith(b"{") and (report := _decoded(line)) is not None:
-            yield from _known(inp, Sample(report, line, offset, number, 1))
-            continue
-        length, instant, host = _prefix(line)
-        text = line[length:]
-        begin = _beginning(text, fresh=draft is None)
-        if begin is not None and (draft is None or draft.may_begin_again(begin)):
-            if draft is not None:
-                yield from _damaged(inp, draft)
-            at = length + begin
-            column = len(line[:at].decode("utf-8", "replace")) + 1
-            draft = _Draft(offset + at, number, column, begin, instant, host, bytearray(line[at:]), depth=_depth(line))
-        elif draft is not None:
-            draft.add(line, text)
-        if draft is not None and draft.may_end():
-            draft = yield from _ended(inp, draft)
-        if draft is not None and len(draft.text) > MAX_REPORT:
-            yield from _damaged(inp, draft)
-            draft = None
+    for number, offset, piece in _pieces(inp.stream):
+        if draft is None and piece.startswith(b"{"):
+            if takes is not None and takes(piece):
+                inp.records += 1
+                yield Sample(EMPTY, piece, offset, number, 1, taken=True)
+                continue
+            if (report := _decoded(piece)) is not None:
+                yield from _known(inp, Sample(report, piece, offset, number, 1))
+                continue
+        for line_number, line_offset, line in _lines(piece, number, offset):
+            draft = yield from _continued(inp, draft, line_number, line_offset, line)
     if draft is not None:
         yield from _damaged(inp, draft)
 
 
-def _lines(stream: BufferedReader) -> Iterator[tuple[int, int, bytes]]:
-    """Number, offset and bytes of each line; a longer one than any report comes in pieces."""
-    number, offset, start, text = 1, 0, 0, b""
+def _continued(
+    inp: Input, draft: _Draft | None, number: int, offset: int, line: bytes
+) -> Generator[Sample, None, _Draft | None]:
+    """The documents that end with this line; returns what is open after it."""
+    length, instant, host = _prefix(line)
+    text = line[length:]
+    begin = _beginning(text, fresh=draft is None)
+    if begin is not None and (draft is None or draft.may_begin_again(begin)):
+        if draft is not None:
+            yield from _damaged(inp, draft)
+        at = length + begin
+        column = len(line[:at].decode("utf-8", "replace")) + 1
+        draft = _Draft(offset + at, number, column, begin, instant, host, bytearray(line[at:]), depth=_depth(line))
+    elif draft is not None:
+        draft.add(line, text)
+    if draft is not None and draft.may_end():
+        draft = yield from _ended(inp, draft)
+    if draft is not None and len(draft.text) > MAX_REPORT:
+        yield from _damaged(inp, draft)
+        draft = None
+    return draft
+
+
+class _Cut(Struct):
+    """What was read and not cut yet: from `start`. Before `barren` no indented document ends, so nothing is searched twice."""
+
+    text: bytes = b""
+    start: int = 0
+    barren: int = 0
+
+    def read(self, more: bytes) -> None:
+        """Go on with what was read."""
+        self.text, self.barren = self.text[self.start :] + more, max(self.barren - self.start, 0)
+        self.start = 0
+
+    def end(self, *, last: bool) -> int:
+        """Where the next piece ends, 0 where that is not known yet; `last`: there is no more to read."""
+        limit = self.start + MAX_REPORT
+        if self.text.startswith(_OPENINGS, self.start):
+            closing = self.text.find(_CLOSING, max(self.start, self.barren), limit)
+            if closing < 0:
+                self.barren = min(len(self.text), limit) - 1
+            elif end := self.text.find(b"\n", closing + len(_CLOSING), limit) + 1:
+                return end
+            if len(self.text) < limit and not last:
+                return 0
+            self.barren = max(self.barren, closing + 1)
+        return self.text.find(b"\n", self.start, limit) + 1 or (limit if len(self.text) >= limit else 0)
+
+
+def _pieces(stream: BufferedReader) -> Iterator[tuple[int, int, bytes]]:
+    """Number of the first line, offset and bytes of each line, or of the lines of an indented document; a longer one than
+    any report comes in pieces."""
+    number, offset, cut, last = 1, 0, _Cut(), False
     while True:
-        end = text.find(b"\n", start, start + MAX_REPORT) + 1
-        if not end and len(text) - start >= MAX_REPORT:
-            end = start + MAX_REPORT
-        if end:
-            yield number, offset, text[start:end]
-            number += text[end - 1] == _NEWLINE
-            offset += end - start
-            start = end
-        elif chunk := stream.read(_CHUNK):
-            text, start = text[start:] + chunk, 0
-        else:
+        if end := cut.end(last=last):
+            yield number, offset, cut.text[cut.start : end]
+            number += cut.text.count(b"\n", cut.start, end)
+            offset += end - cut.start
+            cut.start = end
+        elif last:
             break
-    if start < len(text):
-        yield number, offset, text[start:]
+        else:
+            chunk = stream.read(_CHUNK)
+            last = not chunk
+            cut.read(chunk)
+    if cut.start < len(cut.text):
+        yield number, offset, cut.text[cut.start :]
+
+
+def _lines(piece: bytes, number: int, offset: int) -> Iterator[tuple[int, int, bytes]]:
+    """Number, offset and bytes of each line of a piece."""
+    for line in BytesIO(piece):
+        yield number, offset, line
+        number += 1
+        offset += len(line)
 
 
 def _prefix(line: bytes) -> tuple[int, Instant | None, str | None]:

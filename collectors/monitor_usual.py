@@ -17,8 +17,9 @@ from neuron_doctor.collectors.monitor_stream import Sample
 
 #: So many bytes of reports are read at once.
 _BATCH = 1024 * 1024
-#: A type costs as much as some dozens of reports: one that served fewer lets the next one wait, in the end so long.
-_WORTH, _MAX_WAIT = 64, 4096
+#: A type costs as much as some dozens of reports: the first waits for `_FIRST`, and one that served fewer than `_WORTH` lets
+#: the next one wait, in the end so long.
+_FIRST, _WORTH, _MAX_WAIT = 32, 64, 4096
 
 
 class _Group(Struct):
@@ -53,7 +54,7 @@ class Usual(Struct):
     _bytes: int = 0
     _served: int = 0
     _patience: int = 1
-    _wait: int = 0
+    _wait: int = field(default_factory=lambda: _FIRST)
 
     def takes(self, line: bytes) -> bool:
         """Whether the line is a report like the model, and so was the last one: a group that had another value may have

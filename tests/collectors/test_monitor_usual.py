@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from io import BufferedReader, BytesIO
 from typing import Any
 from unittest.mock import patch
@@ -16,9 +17,17 @@ from neuron_doctor.collectors.base import Input, UnreadableInput
 from neuron_doctor.collectors.monitor_usual import Usual
 from neuron_doctor.collectors.neuron_monitor import COLLECTOR
 
+
+@pytest.fixture(autouse=True, scope="module")
+def at_once() -> Iterator[None]:
+    """A type is made of the first report, as in the midst of a long stream."""
+    with patch.object(monitor_usual, "_FIRST", 0):
+        yield
+
+
 ECC = ("mem_ecc_corrected", "mem_ecc_uncorrected", "sram_ecc_corrected", "sram_ecc_uncorrected")
 _NAMES = """ecc error failed cores pid tag instance group_error total pod no_hardware no_memory no_latency odd_pid odd_size
-odd_used twice no_processes no_instance devices"""
+odd_used twice no_processes no_instance devices indented"""
 #: What a drawn step changes, by name.
 CHANGES = st.dictionaries(st.sampled_from(_NAMES.split()), st.integers(0, 2), max_size=2)
 VALUES = st.lists(st.one_of(st.integers(0, 3), st.sampled_from([0.0, 1.5, 2.25])), min_size=12, max_size=12)
@@ -108,7 +117,7 @@ RUNS = st.tuples(
 
 
 def _line(values: list[float], has: dict[str, int]) -> bytes:
-    return json.dumps(_report(values, has)).encode() + b"\n"
+    return json.dumps(_report(values, has), indent=2 if "indented" in has else None).encode() + b"\n"
 
 
 def _stream(runs: list[tuple[dict[str, int], list[list[float]], bytes]]) -> bytes:
@@ -153,8 +162,22 @@ def test_by_column_says_what_each_report_says(
             assert by_column == _told(data)
 
 
-def test_a_steady_stream_is_read_by_column() -> None:
-    data = b"".join(_line([n % 7 / 2] * 12, {}) for n in range(50))
+@settings(max_examples=60, deadline=None)
+@given(st.lists(RUNS, max_size=6), st.sampled_from([7, 700, 1 << 18]), st.sampled_from([b"\n", b"\r\n"]))
+def test_an_indented_report_says_what_its_lines_say(
+    runs: list[tuple[dict[str, int], list[list[float]], bytes]], chunk: int, end: bytes
+) -> None:
+    data = _stream([({**has, "indented": 1}, reports, after) for has, reports, after in runs]).replace(b"\n", end)
+    with patch.object(monitor_stream, "_CHUNK", chunk):
+        at_once = _told(data)
+        with patch.object(monitor_stream, "_OPENINGS", ()):
+            assert at_once == _told(data)
+
+
+@pytest.mark.parametrize(("first", "expected"), [(0, 49), (32, 18)])
+@pytest.mark.parametrize("has", [{}, {"indented": 1}])
+def test_a_steady_stream_is_read_by_column(first: int, expected: int, has: dict[str, int]) -> None:
+    data = b"".join(_line([n % 7 / 2] * 12, has) for n in range(50))
     taken: list[bool] = []
     takes = Usual.takes
 
@@ -162,9 +185,9 @@ def test_a_steady_stream_is_read_by_column() -> None:
         taken.append(takes(usual, line))
         return taken[-1]
 
-    with patch.object(Usual, "takes", counting):
+    with patch.object(Usual, "takes", counting), patch.object(monitor_usual, "_FIRST", first):
         _told(data)
-    assert (sum(taken), len(taken)) == (49, 50)
+    assert (sum(taken), len(taken)) == (expected, 50)
 
 
 @pytest.mark.parametrize(
@@ -187,9 +210,26 @@ def test_reports_for_which_no_type_can_be_made_are_read_all_the_same(what: bytes
 def test_lines_are_cut_as_readline_cuts_them(size: int) -> None:
     data = b"a\n\n" + b"x" * 25 + b"\n" + b"y" * 10 + b"\nlast"
     with patch.object(monitor_stream, "MAX_REPORT", 10), patch.object(monitor_stream, "_CHUNK", size):
-        lines = list(monitor_stream._lines(BufferedReader(BytesIO(data))))  # type: ignore[arg-type]
+        lines = list(monitor_stream._pieces(BufferedReader(BytesIO(data))))  # type: ignore[arg-type]
     stream, expected, number, offset = BytesIO(data), [], 1, 0
     while line := stream.readline(10):
         expected.append((number, offset, line))
         number, offset = number + line.endswith(b"\n"), offset + len(line)
     assert lines == expected
+
+
+@pytest.mark.parametrize("data", [b"{\n" * 40_000, b"{\n" * 40_000 + b"\n}" + b"x" * 80_000])
+def test_an_indented_document_that_never_ends_is_searched_for_once(data: bytes) -> None:
+    looked = 0
+
+    class Counting(bytes):
+        def find(self, what: bytes, start: int, end: int) -> int:  # type: ignore[override]
+            nonlocal looked
+            at = super().find(what, start, end)
+            looked += (at if at >= 0 else min(end, len(self))) - start
+            return at
+
+    cut, last = monitor_stream._Cut(Counting(data)), True
+    while end := cut.end(last=last):
+        cut.start = end
+    assert looked < 8 * len(data)
