@@ -48,7 +48,7 @@ class Runner(StrEnum):
 
 
 def diagnose(
-    paths: Paths,
+    paths: Paths = [],  # noqa: B006 - typer reads the default, nothing changes it
     formats: list[str] = typer.Option(
         ["text"],
         "--format",
@@ -57,7 +57,7 @@ def diagnose(
         help=f"{', '.join(FORMATS)}; repeat with =FILE for several at once.",
     ),
     output: Path | None = typer.Option(None, "--output", "-o", help="Write the report to this file."),
-    rules: Rules = [],  # noqa: B006 - typer reads the default, nothing changes it
+    rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
     ranks: str = typer.Option("", help="Show only findings about these ranks, such as 0-7,12. All are considered."),
     since: str = typer.Option("", help="Show only findings that last beyond this time (RFC 3339, or without a zone)."),

@@ -18,8 +18,8 @@ from neuron_doctor.commands.inputs import (
 
 
 def facts(
-    paths: Paths,
-    rules: Rules = [],  # noqa: B006 - typer reads the default, nothing changes it
+    paths: Paths = [],  # noqa: B006 - typer reads the default, nothing changes it
+    rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
     label: Label = [],  # noqa: B006
     assume_timezone: Assumed = "",

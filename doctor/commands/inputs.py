@@ -21,7 +21,7 @@ Paths = Annotated[
 ]
 Rules = Annotated[list[Path], typer.Option("--rules", metavar="DIR", help="A further rule pack; may be repeated.")]
 NoBuiltin = Annotated[bool, typer.Option("--no-builtin-rules", help="Use only the packs given with --rules.")]
-Label = Annotated[list[str], typer.Option("--label", metavar="NAME=PATH", help="Show the paths below PATH as NAME/...")]
+Label = Annotated[list[str], typer.Option("--label", metavar="NAME=PATH", help="Read PATH, and show it as NAME/...")]
 Assumed = Annotated[
     str, typer.Option("--assume-timezone", metavar="TZ", help="The zone of sources that do not prove theirs.")
 ]
@@ -46,6 +46,8 @@ def request_from(
     from neuron_doctor.request import Packs, Request  # noqa: PLC0415
 
     named = dict(_label(text) for text in labels)
+    if not (paths or named):
+        raise typer.BadParameter("no PATH, and no --label NAME=PATH")
     for pack in rules:
         if not pack.is_dir():
             raise typer.BadParameter(f"{pack} is not a directory of rules")

@@ -41,8 +41,6 @@ def part(
 
     with stop_on_usage_errors():
         request = request_from(paths, rules, label, "", builtin=not no_builtin_rules, jobs=jobs)
-        if not request.paths:
-            raise typer.BadParameter("no PATH, and no --label NAME=PATH")
         rulebook = rulebook_for(request)
         readings = read(request, rulebook, sys.stdin.buffer, but=output)
     size = _write(output, b"".join(part_of(readings, searched_by(rulebook))))

@@ -56,6 +56,16 @@ def test_the_json_report_keeps_the_contract(failed: Path) -> None:
     assert str(failed.parent) not in json.dumps([root["evidence"][0]["text"]])
 
 
+def test_a_labelled_path_is_enough_and_none_at_all_is_wrong_usage(failed: Path) -> None:
+    done = run("diagnose", "--label", f"node-7={failed / 'ip-10-0-0-1'}")
+    assert done.returncode == 1
+    assert b"node-7/rank_3.log:2\n" in done.stdout
+    for command in ("diagnose", "facts"):
+        none = run(command)
+        assert (none.returncode, none.stdout) == (2, b"")
+        assert b"no PATH" in none.stderr
+
+
 def test_two_runs_give_the_same_bytes(failed: Path) -> None:
     first, second = (run("diagnose", failed, "--format", "json", PYTHONHASHSEED=seed).stdout for seed in ("1", "2"))
     assert first == second
