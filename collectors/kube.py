@@ -195,9 +195,9 @@ def mark_fact(inp: Input, span: Span, node: str, key: str, value: str, effect: s
     return Fact("node-condition", data, place_in_cluster(inp, Place(host=node)), span, inp.source_id)
 
 
-def event_facts(inp: Input, events: Sequence[Event]) -> Iterator[Fact]:
-    """A `k8s-event` fact for each event of one listing; `resolved` when a later one about its object shows that it is
-    over."""
+def event_facts(inp: Input, events: Sequence[Event], node: str = "") -> Iterator[Fact]:
+    """A `k8s-event` fact for each event of one listing, that of a pod on `node` where this is known; `resolved` when a later
+    one about its object shows that it is over."""
     last: dict[tuple[str, str], Event] = {}
     for event in events:
         key = (event.object.lower(), event.reason)
@@ -205,7 +205,7 @@ def event_facts(inp: Input, events: Sequence[Event]) -> Iterator[Fact]:
             last[key] = event
     for event in events:
         kind, _, name = event.object.partition("/")
-        place = Place(host=name) if kind.lower() == "node" else Place(container=name or None)
+        place = Place(host=name) if kind.lower() == "node" else Place(host=node or None, container=name or None)
         others = (last.get((event.object.lower(), reason)) for reason in _RESOLVES.get(event.reason, ()))
         data: dict[str, Value] = {
             "type": event.type,

@@ -100,13 +100,12 @@ def _span(inp: Input, line: Line) -> Span:
 
 
 def _pod(inp: Input, thing: _Object) -> Iterator[Fact]:
-    node = thing.value("Node").split("/", 1)[0]
     base = Container(
         pod=thing.value("Name"),
         namespace=thing.value("Namespace"),
         phase=thing.value("Status").split(" ")[0],
         reason=thing.value("Reason"),
-        node="" if node == "<none>" else node,
+        node=_node_of(thing),
     )
     span = _span(inp, thing.sections.get("Status", thing.sections["Name"])[0])
     found = False
@@ -116,6 +115,11 @@ def _pod(inp: Input, thing: _Object) -> Iterator[Fact]:
             yield from _container(inp, replace(base, name=name), members, span)
     if not found:
         yield from container_facts(inp, base, span)
+
+
+def _node_of(pod: _Object) -> str:
+    node = pod.value("Node").split("/", 1)[0]
+    return "" if node == "<none>" else node
 
 
 _Members = dict[str, tuple[str, Line]]
@@ -213,7 +217,7 @@ def _events(inp: Input, thing: _Object) -> Iterator[Fact]:
     rows = [line for line in thing.sections.get("Events", []) if _EVENT.match(line.text)]
     found = next(((m, line) for line in rows if (m := _ASSIGNED.search(line.text))), None)
     about = _about(thing) or (f"pod/{found[0]['pod']}" if found else "")
-    yield from event_facts(inp, [_event(inp, line, about) for line in rows])
+    yield from event_facts(inp, [_event(inp, line, about) for line in rows], _node_of(thing))
     if found:
         names = {"pod": found[0]["pod"], "hostname": found[0]["node"]}
         place = place_in_cluster(inp, Place(host=names["hostname"], container=names["pod"]))

@@ -227,13 +227,15 @@ def _where(
 
 
 def _place(rule: Rule, facts: Sequence[Fact]) -> Place:
-    """What all the facts agree on; their ranks together."""
+    """What all the facts agree on; their ranks together. Of one process, what is said of all ranks of a device is no
+    more precise than what names its rank."""
     agreed: dict[str, Any] = {}
     for field in Place.__struct_fields__:
         values = {value for fact in facts if (value := getattr(fact.place, field)) is not None}
         if len(values) == 1 and field not in ("rank", "ranks", *_FINER.get(rule.at, ())):
             agreed[field] = next(iter(values))
-    ranks = {rank for fact in facts for rank in ranks_of(fact.place)}
+    own = {fact.place.rank for fact in facts if fact.place.rank is not None} if "rank" in SCOPES[rule.at] else set()
+    ranks = own or {rank for fact in facts for rank in ranks_of(fact.place)}
     return Place(**agreed, ranks=tuple(sorted(ranks)))
 
 
