@@ -28,6 +28,11 @@ def test_a_log_that_names_the_rank_of_each_line_is_the_voice_of_all() -> None:
     assert logged([log("all")], fact("progress", "all", 2), fact("hit", "all", 0)) == [False, True]
 
 
+def test_a_log_that_names_the_process_of_each_line_is_the_voice_of_all() -> None:
+    other = Fact("hit", {}, Place(pid=7), Span("all"), "all")
+    assert logged([log("all")], fact("progress", "all", 2), other) == [False, True]
+
+
 def test_a_log_with_lines_of_nobody_is_the_voice_of_none() -> None:
     assert logged([log("all")], fact("world", "all", 2), fact("hit", "all", None)) == [False, False]
 
@@ -39,3 +44,19 @@ def test_what_others_say_of_it_is_not_its_voice() -> None:
 def test_an_end_of_nobody_knows_nothing() -> None:
     [end] = with_logs([fact("launcher-failure", "launcher", None)], [log("launcher")])
     assert "logged" not in end.data
+
+
+def end(offset: int, signal: int, rank: int) -> Fact:
+    data = {"launcher": "srun", "signal": signal}
+    return Fact("launcher-failure", data, Place(rank=rank), Span("srun", offset=offset), "srun")
+
+
+def first_of(*ends: Fact) -> list[int | None]:
+    return [fact.place.rank for fact in with_logs(ends, [log("srun")]) if fact.data.get("first")]
+
+
+def test_of_those_that_srun_reports_the_one_before_all_that_were_told_to_end_came_first() -> None:
+    assert first_of(end(50, 15, 3), end(0, 9, 7), end(90, 15, 4)) == [7]
+    assert first_of(end(0, 15, 3), end(50, 9, 7)) == []
+    assert first_of(end(0, 9, 7), end(50, 9, 8), end(90, 15, 4)) == []
+    assert first_of(end(0, 9, 7)) == []
