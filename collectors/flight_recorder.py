@@ -28,6 +28,7 @@ from neuron_doctor.collectors.fr_groups import (
     group_records,
     rows_by_group,
 )
+from neuron_doctor.collectors.hints import place_of_path, plain
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Span
 from neuron_doctor.engine.recorder import GroupRecord, ranks_of, ranks_text
 from neuron_doctor.engine.regexes import regex
@@ -44,6 +45,8 @@ _PICKLE = regex(rb"\x80[\x02-\x05]")
 _JSON = regex(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*[\[{][ \t\r\n]*[\]}\"{]")
 _MARKS = (b"pg_config", b"pg_status", b"profiling_name", b"collective_seq_id", b"comm_lib_version", b"nccl_comm_state")
 _RANKS = regex(r"\[(?:\d{1,9}(?:, ?\d{1,9})*+)?\]", re.ASCII)
+_NUMBER = regex(r"\d+", re.ASCII)
+_LONGEST_RANK = 6
 
 
 def _sniff(head: bytes, _name: str) -> bool:
@@ -120,6 +123,7 @@ def _fact(inp: Input, data: bytes, dialect: str, top: Entry, entries: Entries) -
             "issued": _issued(entries),
             "first_ns": first,
             "last_ns": last,
+            "peers": _nameless_members(top.get("pg_config")),
             "groups": tuple(groups),
         },
         place=replace(inp.place, rank=rank, host=inp.place.host or host),
@@ -175,7 +179,7 @@ def _same_group(head: GroupHead, known: GroupHead) -> bool:
 def _config(raw: object) -> dict[str, tuple[str, str]]:
     """Description and members by group name; a group that is known by its id only (torch 2.3) is named `#<id>`.
 
-    gloo of torch 2.13 and 2.15 writes one nameless group with the wrong members: that one says nothing.
+    gloo of torch 2.13 and 2.15 writes one nameless group, with the members of any or none: that one is no group's.
     """
     found: dict[str, tuple[str, str]] = {}
     left = _MAX_MEMBERS
@@ -194,6 +198,12 @@ def _config(raw: object) -> dict[str, tuple[str, str]]:
         if name and name != "#-1":
             found[name] = (desc, members)
     return found
+
+
+def _nameless_members(raw: object) -> str:
+    """The ranks that a nameless group lists: they are of the job, if not of the groups that the entries name."""
+    nameless = raw.get("") if isinstance(raw, dict) else None
+    return _members(nameless.get("ranks")) if isinstance(nameless, dict) and not nameless.get("name") else ""
 
 
 def _members(ranks: object) -> str:
@@ -244,7 +254,7 @@ def _rank(inp: Input, top: Entry, groups: list[GroupRecord]) -> int | None:
     """The rank: what the path hints at if the content allows it, else what the content says or leaves as the only one."""
     possible = _possible_ranks(groups)
     stated = integer(top.get("rank", top.get("global_rank")), -1)
-    hints = [rank for rank in (inp.place.rank, stated) if rank is not None and rank >= 0]
+    hints = [rank for rank in (inp.place.rank, stated, _only_number(inp)) if rank is not None and rank >= 0]
     for rank in hints:
         if possible is None or rank in possible:
             return rank
@@ -256,6 +266,17 @@ def _rank(inp: Input, top: Entry, groups: list[GroupRecord]) -> int | None:
         else "nothing tells which rank wrote this dump"
     )
     return None
+
+
+def _only_number(inp: Input) -> int | None:
+    """The one number in the file's name, whatever stands around it: that of a rank, as the content is a rank's. Not where
+    the name says whose it is: a host's (`node3.pkl`), a local rank."""
+    name = re.split(r"[/!]", inp.path)[-1]
+    said = place_of_path(name)
+    if said.host is not None or said.local_rank is not None:
+        return None
+    numbers = _NUMBER.findall(plain(name))
+    return int(numbers[0]) if len(numbers) == 1 and len(numbers[0]) <= _LONGEST_RANK else None
 
 
 def _possible_ranks(groups: list[GroupRecord]) -> set[int] | None:

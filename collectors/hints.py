@@ -95,9 +95,14 @@ _KUBELET_POD = regex(r"[a-z\d-]{1,63}_(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32,36}"
 _KUBELET_LINK = regex(r"(?P<pod>[a-z\d.-]{1,253})_[a-z\d-]{1,63}_(?P<container>[a-z\d-]{1,63})-[\da-f]{64}\.log")
 
 
+def plain(name: str) -> str:
+    """The name of a file or directory without extensions and date."""
+    return _DATE.sub("", _EXTENSION.sub("", name))
+
+
 def bare(name: str) -> str:
     """The name of a file or directory without extensions, date, words for evidence at its ends, and rank."""
-    stem = _DATE.sub("", _EXTENSION.sub("", name))
+    stem = plain(name)
     stem = _RANK_ITSELF.sub("", stem).strip("-_.")
     before = _EVIDENCE_BEFORE.match(stem)
     stem = stem[before.end() :] if before else stem

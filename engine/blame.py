@@ -194,6 +194,11 @@ def _of_gathering(hang: Hang, gathering: Gathering) -> Blame:
         return Blame("undecided", told, members=tuple(sorted(gathering.group.members)), gathering=gathering)
     if gathering.is_transfer:
         return _of_transfer(hang, gathering)
+    return _of_common_stall(hang, gathering, at)
+
+
+def _of_common_stall(hang: Hang, gathering: Gathering, at: str) -> Blame:
+    """A collective, in words `at`, to which everybody has come with equal arguments."""
     unstarted = _unstarted(hang, gathering)
     if unstarted:
         told = f"issued {at} as all others did, and never started it: the device is stuck before it"
@@ -205,6 +210,12 @@ def _of_gathering(hang: Hang, gathering: Gathering) -> Blame:
         odd = tuple(waiting) if 2 * len(waiting) < len(members) else ()
         told = f"{at} completed on {named_ranks(sorted(completed))} and never on {named_ranks(waiting)}"
         return Blame("partial-completion", told, culprits=odd, members=tuple(sorted(members)), gathering=gathering)
+    if not gathering.group.whole:
+        told = (
+            f"all ranks that left a dump have come to {at} with equal arguments, and it completes on none; no dump lists the "
+            "members of the group, and one may be missing"
+        )
+        return Blame("undecided", told, members=tuple(sorted(members)), gathering=gathering)
     told = f"all ranks have come to {at} with equal arguments, and it completes on none"
     return Blame("transport-stall", told, members=tuple(sorted(members)), gathering=gathering)
 

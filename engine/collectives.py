@@ -13,23 +13,42 @@ from neuron_doctor.engine.dumps import Selection, selections
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.gatherings import waits
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
-from neuron_doctor.engine.recorder import Operation, RankRecord, named_ranks
+from neuron_doctor.engine.recorder import GroupRecord, Operation, RankRecord, named_ranks, rank_record
 from neuron_doctor.engine.stragglers import stragglers
 
 
-def match_collectives(facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """The `collective` facts that follow from the `fr-rank` facts: the same whatever their order.
+def match_collectives(facts: Sequence[Fact], heard: Iterable[int] = ()) -> tuple[Fact, ...]:
+    """The `collective` facts that follow from the `fr-rank` facts: the same whatever their order. `heard`: ranks that the
+    job is known to have, with a dump or without.
 
     Linear in ranks, groups and open operations: a process group is one node, never pairs of its ranks.
     """
-    return tuple(fact for selection in selections(facts) for fact in _of_run(selection))
+    found = tuple(fact for selection in selections(facts) for fact in _of_run(selection, heard))
+    return found if any(fact.data["culprits"] for fact in found) else (*found, *_nameless(facts))
 
 
-def _of_run(selection: Selection) -> Iterator[Fact]:
+def _nameless(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """What dumps of unknown ranks leave open: matched with nothing, they may hold the hang."""
+    records = [rank_record(fact, -1) for fact in facts if fact.place.rank is None]
+    waiting = [record for record in records if any(map(_may_wait, record.groups))]
+    if waiting:
+        told = (
+            f"neither the names nor the groups of {len(waiting)} dumps with open operations tell which ranks wrote them, so "
+            "that they were matched with nothing: put the rank into the name of each (rank_N)"
+        )
+        first = min(waiting, key=lambda record: (record.fact.span.path, record.fact.source))
+        yield _derived(first, _empty("undecided", told), (), None)
+
+
+def _may_wait(group: GroupRecord) -> bool:
+    return bool(group.pending or group.pending_transfers) or (not group.completions and group.last_record() >= 0)
+
+
+def _of_run(selection: Selection, heard: Iterable[int]) -> Iterator[Fact]:
     dumps = selection.dumps
     if not dumps:
         return
-    groups = process_groups(dumps)
+    groups = process_groups(dumps, heard)
     found = waits(groups, dumps)
     blames = blame(groups, dumps, found)
     if not blames and not found.gatherings:
@@ -133,16 +152,21 @@ def _waits_at(one: Blame) -> str:
 
 
 def _stale(record: RankRecord) -> Fact:
-    data: dict[str, Value] = {
-        "verdict": "stale-dump",
-        "description": f"the dump of rank {record.rank} is of another run, or was written earlier: it was left out",
+    told = f"the dump of rank {record.rank} is of another run, or was written earlier: it was left out"
+    return _derived(record, _empty("stale-dump", told, members=(record.rank,)), (), None)
+
+
+def _empty(verdict: str, description: str, *, members: tuple[int, ...] = ()) -> dict[str, Value]:
+    """What a fact says that is about no collective."""
+    return {
+        "verdict": verdict,
+        "description": description,
         "culprits": (),
         "waiting": (),
         "missing_dumps": (),
-        "members": (record.rank,),
+        "members": members,
         "difference": "",
     }
-    return _derived(record, data, (), None)
 
 
 def _derived(evidence: RankRecord, data: dict[str, Value], ranks: tuple[int, ...], group: str | None) -> Fact:

@@ -207,6 +207,7 @@ _ALL = (
         issued="int",
         first_ns="int",
         last_ns="int",
+        peers="str",
         groups="list",
     ),
     _kind(

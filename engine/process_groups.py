@@ -9,6 +9,7 @@ from functools import cached_property
 from msgspec import Struct, field
 
 from neuron_doctor.engine.recorder import GroupRecord, Operation, RankRecord, ranks_of
+from neuron_doctor.engine.roll_call import Roll, roll_of, size_of
 
 #: How far apart the numbers of one collective on two ranks are looked for.
 _SHIFTS = sorted(range(-12, 13), key=lambda shift: (abs(shift), shift))
@@ -51,13 +52,15 @@ class Member(Struct):
 
 
 class ProcessGroup(Struct, dict=True):
-    """A process group: `ranks` are its global ranks, in its order; `proven` when a dump lists them."""
+    """A process group: `ranks` are its global ranks, in its order; `proven` when a dump lists them, or they are those that
+    recorded it; then `whole` tells whether no others can be members."""
 
     key: Key
     name: str
     desc: str
     ranks: tuple[int, ...]
     proven: bool
+    whole: bool
     members: dict[int, Member] = field(default_factory=dict)
 
     @property
@@ -78,13 +81,15 @@ class ProcessGroup(Struct, dict=True):
         return self.ranks[end] if end < len(self.ranks) else end
 
 
-def process_groups(dumps: Mapping[int, RankRecord]) -> list[ProcessGroup]:
-    """All groups with at least one dump, with their members' ordinals, in a canonical order."""
+def process_groups(dumps: Mapping[int, RankRecord], heard: Iterable[int] = ()) -> list[ProcessGroup]:
+    """All groups with at least one dump, with their members' ordinals, in a canonical order; `heard`: ranks that the job is
+    known to have by other evidence."""
     reported: dict[Key, dict[int, GroupRecord]] = defaultdict(dict)
     for rank, dump in dumps.items():
         for key, record in _keyed(dump.groups):
             reported[key].setdefault(rank, record)
-    groups = [_group(key, reported[key], dumps) for key in sorted(reported)]
+    roll = roll_of(dumps, heard)
+    groups = [_group(key, reported[key], dumps, roll) for key in sorted(reported)]
     for group in groups:
         _count(group)
     return groups
@@ -104,14 +109,17 @@ def _keyed(records: Iterable[GroupRecord]) -> list[tuple[Key, GroupRecord]]:
     return found
 
 
-def _group(key: Key, reported: dict[int, GroupRecord], dumps: Mapping[int, RankRecord]) -> ProcessGroup:
+def _group(key: Key, reported: dict[int, GroupRecord], dumps: Mapping[int, RankRecord], roll: Roll) -> ProcessGroup:
     name, members, number = key
     desc = min(record.desc for record in reported.values())
     recorded = any(record.length for record in reported.values())
     everyone = recorded and not members and (number == 0 or name == "0" or desc == "default_pg")
-    ranks = ranks_of(members) or tuple(sorted(dumps if everyone else reported))
+    size = None if members else size_of(reported.values())
+    world = roll.ranks if size is None or size < len(roll.ranks) else tuple(range(size))
+    ranks = ranks_of(members) or (world if everyone else tuple(sorted(reported)))
+    whole = bool(members) or (roll.whole if size is None else size == len(ranks))
     # Without a list of members the ranks that recorded the name are the members; a bare number is each rank's own.
-    group = ProcessGroup(key, name, desc, ranks, bool(members or name or everyone))
+    group = ProcessGroup(key, name, desc, ranks, bool(members or name or everyone), whole)
     for rank in ranks:
         if rank in dumps:
             group.members[rank] = Member(dumps[rank], reported.get(rank))

@@ -96,7 +96,7 @@ class GroupRecord(NamedTuple):
 
 class RankRecord(Struct, frozen=True):
     """One dump: its rank, its groups, the fact that it came in. `whole`: the ring has lost no entry yet; `issued`: how
-    many operations the rank has issued in all, 0 where unknown."""
+    many operations the rank has issued in all, 0 where unknown; `peers`: ranks that it lists for no group that it names."""
 
     rank: int
     fact: Fact
@@ -105,6 +105,7 @@ class RankRecord(Struct, frozen=True):
     whole: bool
     issued: int
     last_ns: int
+    peers: str = ""
 
     def last_record(self) -> int:
         """The place of the last operation that the dump describes; -1 where it describes none."""
@@ -132,6 +133,7 @@ def rank_record(fact: Fact, rank: int) -> RankRecord:
         whole=bool(data["whole"]),
         issued=int(str(data["issued"])),
         last_ns=int(str(data["last_ns"])),
+        peers=str(data.get("peers", "")),
     )
 
 

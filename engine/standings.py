@@ -46,8 +46,9 @@ def match_standings(facts: Sequence[Fact], sources: Sequence[Source], topology: 
     dumps = [fact for fact in facts if fact.kind == "fr-rank"]
     stands = [*stands_of(facts, topology), *trace_stands(facts)]
     absent = absences(facts, topology.world_size)
+    heard = _heard(dumps, sources, topology)
     if not stands:
-        return Standings((*_by("recorder", match_collectives(dumps)), *absent), ())
+        return Standings((*_by("recorder", match_collectives(dumps, heard)), *absent), ())
     runs = _runs(dumps, stands)
     logged = {s.place.rank for s in sources if s.kind == "log" and s.records and s.place.rank is not None}
     logged |= {f.place.rank for f in facts if f.kind == "progress" and f.place.rank is not None}
@@ -55,13 +56,21 @@ def match_standings(facts: Sequence[Fact], sources: Sequence[Source], topology: 
     found: list[Fact] = []
     told: list[Fact] = []
     for run in sorted(runs, key=str):
-        world = _Words(run, runs[run], topology.world_size, frozenset(logged), hangs)
+        world = _Words(run, runs[run], topology.world_size, frozenset(logged), hangs, heard)
         of_run = [fact for fact in dumps if _run_of(fact) == run]
         alone = [*world.graph(), *world.lone()]
         found += world.beside(of_run) if of_run else alone
         told += alone if of_run else []
     other = [fact for fact in dumps if _run_of(fact) not in runs]
-    return Standings((*_by("recorder", match_collectives(other)), *found, *absent), tuple(told))
+    return Standings((*_by("recorder", match_collectives(other, heard)), *found, *absent), tuple(told))
+
+
+def _heard(dumps: Sequence[Fact], sources: Iterable[Source], topology: Topology) -> frozenset[int]:
+    """The ranks that the job has by other evidence than what the dumps say: its size, and dumps that cannot be read."""
+    known = {fact.place.rank for fact in dumps}
+    found = {s.place.rank for s in sources if s.kind == "flight-recorder" and s.place.rank is not None} - known
+    size = topology.world_size or 0
+    return frozenset(rank for rank in (*range(size), *found) if rank is not None and (not size or rank < size))
 
 
 def _run_of(fact: Fact) -> _Run:
@@ -85,14 +94,15 @@ def _by(witness: str, facts: Iterable[Fact]) -> list[Fact]:
 
 
 class _Words(Struct, frozen=True):
-    """The stands of one run, the size of its world where known, the ranks whose own logs were collected, and whether
-    anybody says that the job hangs."""
+    """The stands of one run, the size of its world where known, the ranks whose own logs were collected, whether anybody
+    says that the job hangs, and the ranks that it is known to have."""
 
     run: _Run
     stands: list[Stand]
     size: int | None
     logged: frozenset[int]
     hangs: bool
+    heard: frozenset[int]
 
     def graph(self) -> list[Fact]:
         """What the wait-for graph of the words alone says."""
@@ -151,16 +161,16 @@ class _Words(Struct, frozen=True):
         dumped = frozenset(fact.place.rank for fact in dumps if fact.place.rank is not None)
         spoken = [stand for stand in stands if stand.rank not in dumped]
         records = self._beside(spoken, known, dumps)
-        alone = _by("recorder", match_collectives(dumps))
+        alone = _by("recorder", match_collectives(dumps, self.heard))
         if not records:
             return alone
-        both = match_collectives([*dumps, *records])
+        both = match_collectives([*dumps, *records], self.heard)
         return _by("recorder", both)
 
     def _beside(self, spoken: Sequence[Stand], known: Known, dumps: Sequence[Fact]) -> list[Fact]:
         records = records_of(spoken, known, self.run)
         idle = {fact.place.rank for fact in records} - waiting_ranks(spoken)
-        blamed = {rank for fact in match_collectives([*dumps, *records]) for rank in _culprits(fact)} & idle
+        blamed = {rank for fact in match_collectives([*dumps, *records], self.heard) for rank in _culprits(fact)} & idle
         return [fact for fact in records if not (len(blamed) > 1 and fact.place.rank in blamed)]
 
 

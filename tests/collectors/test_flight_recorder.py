@@ -220,6 +220,14 @@ def test_gloo_names_no_members_and_learns_of_no_completion() -> None:
     assert (len(group.recent), group.pending) == (3, ())
 
 
+def test_the_ranks_of_the_nameless_group_of_gloo_are_of_the_job_and_of_no_group() -> None:
+    config = {"": {"name": "", "desc": "", "ranks": "[0, 1, 2, 3]"}}
+    fact = fact_of(dump(entry(0, profiling_name="gloo:all_reduce"), pg_config=config))
+    assert fact.data["peers"] == "0-3"
+    assert [group.members for group in groups_of(fact)] == [""]
+    assert fact_of(USUAL).data["peers"] == ""
+
+
 def test_a_hook_without_completions_is_told_from_one_with_them() -> None:
     issued = [entry(n, profiling_name="neuron:all_reduce", state="scheduled") for n in range(3)]
     assert not groups_of(fact_of(dump(*issued)))[0].completions
@@ -294,6 +302,29 @@ def test_without_a_rank_in_the_path_the_content_may_leave_only_one() -> None:
     (fact,), inp = facts_of(pickle.dumps(USUAL, 2), "first_", None)
     assert fact.place.rank is None
     assert list(inp.problems) == ["nothing tells which rank wrote this dump"]
+
+
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [
+        ("trace_3.json", 3),
+        ("fr-3", 3),
+        ("3.pkl", 3),
+        ("dump.r3.bin", 3),
+        ("worker3_flight_recorder", 3),
+        ("fr_3_2025-11-22", 3),
+        ("trace_3_of_8", None),
+        ("fr_20251122081500", None),
+        ("node3.pkl", None),
+        ("ip-10-0-3-7.pkl", None),
+        ("local_rank_3", None),
+        ("first_", None),
+        ("trace_9", None),  # in none of its groups
+    ],
+)
+def test_the_only_number_in_the_name_of_a_dump_is_its_rank(name: str, rank: int | None) -> None:
+    (fact,), _ = facts_of(pickle.dumps(USUAL, 2), name, None)
+    assert fact.place.rank == rank
 
 
 @pytest.mark.parametrize(
