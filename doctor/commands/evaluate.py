@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from neuron_doctor.commands.inputs import NoBuiltin, Rules, request_from, stop_on_usage_errors
+from neuron_doctor.commands.inputs import NoBuiltin, Rules, packs_from, stop_on_usage_errors
 
 if TYPE_CHECKING:
     from neuron_doctor.engine.rulebook import Rulebook
@@ -35,12 +35,12 @@ def evaluate(
     """
     from neuron_doctor.evaluation import evaluate as outcomes_of  # noqa: PLC0415 - loaded when it runs, so that --help is quick
     from neuron_doctor.evaluation_report import evaluation_object, evaluation_text, told  # noqa: PLC0415
-    from neuron_doctor.pipeline import rulebook_for  # noqa: PLC0415
+    from neuron_doctor.packs import load  # noqa: PLC0415
 
     with stop_on_usage_errors():
         if output not in FORMATS:
             raise typer.BadParameter(f"{output!r} is not a format; there are {', '.join(FORMATS)}")
-        rulebook = rulebook_for(request_from((), rules, (), "", builtin=not no_builtin_rules))
+        rulebook = load(packs_from(rules, builtin=not no_builtin_rules))
         cells = _cells(seeds, first_seed, fault, loss)
     outcomes: list[Outcome] = []
     for outcome in outcomes_of(rulebook, cells):

@@ -14,7 +14,7 @@ import typer
 from neuron_doctor.exits import Exit
 
 if TYPE_CHECKING:
-    from neuron_doctor.request import Request
+    from neuron_doctor.request import Packs, Request
 
 Paths = Annotated[
     list[str], typer.Argument(metavar="PATH...", help="Directories, files, archives, or - for standard input.")
@@ -43,23 +43,28 @@ def request_from(
     """What the options ask for. Raises typer.BadParameter."""
     from zoneinfo import ZoneInfo  # noqa: PLC0415 - loaded when a command runs, so that --help is quick
 
-    from neuron_doctor.request import Packs, Request  # noqa: PLC0415
+    from neuron_doctor.request import Request  # noqa: PLC0415
 
     named = dict(_label(text) for text in labels)
     if not (paths or named):
         raise typer.BadParameter("no PATH, and no --label NAME=PATH")
-    for pack in rules:
-        if not pack.is_dir():
-            raise typer.BadParameter(f"{pack} is not a directory of rules")
     try:
         zone = ZoneInfo(timezone) if timezone else None
     except (OSError, ValueError, KeyError) as error:
         raise typer.BadParameter(f"{timezone!r} is not a time zone") from error
     known = [path for path in named.values() if path not in paths]
-    packs = Packs(tuple(pack.resolve() for pack in rules), builtin)
-    return Request(
-        (*paths, *known), {path: name for name, path in named.items()}, packs, zone, jobs or cores(), scheduler
-    )
+    by_path = {path: name for name, path in named.items()}
+    return Request((*paths, *known), by_path, packs_from(rules, builtin=builtin), zone, jobs or cores(), scheduler)
+
+
+def packs_from(rules: Sequence[Path], *, builtin: bool) -> Packs:
+    """The rule packs that the options name. Raises typer.BadParameter."""
+    from neuron_doctor.request import Packs  # noqa: PLC0415 - loaded when a command runs, so that --help is quick
+
+    for pack in rules:
+        if not pack.is_dir():
+            raise typer.BadParameter(f"{pack} is not a directory of rules")
+    return Packs(tuple(pack.resolve() for pack in rules), builtin)
 
 
 def cores() -> int:

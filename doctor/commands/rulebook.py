@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from neuron_doctor.commands.inputs import NoBuiltin, Rules, request_from, stop_on_usage_errors
+from neuron_doctor.commands.inputs import NoBuiltin, Rules, packs_from, stop_on_usage_errors
 from neuron_doctor.exits import Exit
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def _loaded(rules: list[Path], *, builtin: bool) -> Rulebook:
     from neuron_doctor.packs import load_with_examples  # noqa: PLC0415 - loaded when it runs, so that --help is quick
 
     with stop_on_usage_errors():
-        return load_with_examples(request_from((), rules, (), "", builtin=builtin).packs)
+        return load_with_examples(packs_from(rules, builtin=builtin))
 
 
 @app.command()
