@@ -109,12 +109,10 @@ def _matches(
         return []  # so it is for most rules, most often
     groups = _Groups(rule, answers, single_host=len(topology.hosts) <= 1)
     found: list[Match] = []
+    findings = _Findings(rule, earlier)
     for key in sorted(groups.keys, key=_sortable):
-        findings = frozenset(
-            ref for ref in cond.references(rule.when) if _has_finding(earlier[ref.rule], key, rule, ref)
-        )
         unsearched = blind.on(groups.host(key))
-        proof = evaluate(rule.when, Scene(groups.visible(key), sources, known, findings, unsearched))
+        proof = evaluate(rule.when, Scene(groups.visible(key), sources, known, findings.at(key), unsearched))
         if proof.held:
             used = _used(proof)
             found.append(Match(rule, *_where(rule, _subjects(proof), used, topology), used, proof))
@@ -166,18 +164,38 @@ class _Groups:
                 yield tuple(None if i in dropped else part for i, part in enumerate(key))
 
 
-def _has_finding(matches: Iterable[Match], key: Key, rule: Rule, wanted: cond.FindingRef) -> bool:
-    """Whether one of the matches is at a place that may be that of `key`; for one elsewhere, that is another of the run."""
-    differences = (_differences(match, key, rule.at) for match in matches)
-    return any(bool(names) is wanted.elsewhere and "attempt" not in names for names in differences)
+class _Findings:
+    """The findings of other rules that a rule asks for, by where they are."""
 
+    def __init__(self, rule: Rule, earlier: Mapping[str, Sequence[Match]]) -> None:
+        self._fields = SCOPES[rule.at]
+        self._places: dict[cond.FindingRef, tuple[Sequence[int], set[tuple[tuple[object, ...], ...]]]] = {}
+        for wanted in dict.fromkeys(cond.references(rule.when)):
+            if matches := earlier[wanted.rule]:
+                # what is said of a whole job, whichever host said it, is said of every place of it
+                told = [at for at, name in enumerate(self._fields) if name in SCOPES[matches[0].rule.at]]
+                values = {tuple(_values(match.place, self._fields[at]) for at in told) for match in matches}
+                self._places[wanted] = told, values
+        self._known: dict[tuple[cond.FindingRef, Key], bool] = {}
 
-def _differences(match: Match, key: Key, scope: str) -> set[str]:
-    """In what the place of a match is another than `key`. What is said of a whole job, whichever host said it, is said of
-    every place of it."""
-    told = SCOPES[match.rule.at]
-    parts = [(name, part) for name, part in zip(SCOPES[scope], key, strict=True) if part is not None and name in told]
-    return {name for name, part in parts if (there := _values(match.place, name)) and part not in there}
+    def at(self, key: Key) -> frozenset[cond.FindingRef]:
+        """Those that a finding at `key` answers, or one that may be there; for one elsewhere, at another place of the run."""
+        found: list[cond.FindingRef] = []
+        for wanted, (told, places) in self._places.items():
+            parts = tuple(key[at] for at in told)
+            known = self._known.get((wanted, parts))
+            if known is None:
+                differences = (self._differences(told, parts, values) for values in places)
+                known = any(bool(names) is wanted.elsewhere and "attempt" not in names for names in differences)
+                self._known[wanted, parts] = known
+            if known:
+                found.append(wanted)
+        return frozenset(found)
+
+    def _differences(self, told: Sequence[int], parts: Key, values: Sequence[tuple[object, ...]]) -> set[str]:
+        """In what a place with these values is another than one with these parts."""
+        pairs = zip(told, parts, values, strict=True)
+        return {self._fields[at] for at, part, there in pairs if part is not None and there and part not in there}
 
 
 def _values(place: Place, name: str) -> tuple[object, ...]:
