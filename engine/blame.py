@@ -255,7 +255,7 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
         return [_mismatch(hang.differing[id(g)], g, g.group) for g in differing]
     transfers = [gathering for gathering in cycle if gathering.is_transfer]
     odd = _out_of_order(hang, cycle, ranks)
-    told = f"{named_ranks(ranks)} wait for one another in {', '.join(sorted({g.title for g in cycle}))}"
+    told = f"{named_ranks(ranks)} wait for one another: {_standing(cycle)}"
     strange = [g for g in transfers for rank in odd if rank in g.waiting and is_first_contact(hang, g, rank)]
     if strange and all(any(rank in g.waiting for g in strange) for rank in odd):
         return [Blame("p2p-mismatch", told, culprits=odd, members=tuple(ranks), gathering=strange[0])]
@@ -273,6 +273,13 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     return _without_transfers(hang, set(ranks)) or [
         Blame("undecided", told, members=tuple(ranks), gathering=collective)
     ]
+
+
+def _standing(cycle: Sequence[Gathering]) -> str:
+    """Who waits in what: of ranks that use groups in different orders, this is the difference."""
+    told = [f"{named_ranks(g.waiting)} in {g.title}" for g in sorted(cycle, key=lambda g: (g.waiting, g.title))]
+    more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+    return "; ".join(told[:_SHOWN]) + more
 
 
 def _out_of_order(hang: Hang, cycle: Sequence[Gathering], ranks: Sequence[int]) -> tuple[int, ...]:

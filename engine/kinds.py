@@ -108,8 +108,8 @@ _ALL = (
     ),
     _kind(
         "launcher-failure",
-        "a launcher reported the end of a worker; `signal` is 0 where it exited by itself; `first` marks its own root-cause row, or that it came first; "
-        "`logged`: the log of that rank was collected too",
+        "a launcher reported the end of a worker; `signal` is 0 where it exited by itself; `first` marks its own root-cause row, "
+        "or that it came first; `logged`: the log of that rank was collected too",
         "log slurm kubectl",
         launcher="str",
         exitcode="int",
