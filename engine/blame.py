@@ -12,7 +12,7 @@ from neuron_doctor.engine.gatherings import Gathering, Waits, waits
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
 from neuron_doctor.engine.idle_ranks import is_through, may_wait, show_ends, silent_peers
 from neuron_doctor.engine.order_vote import deviants, is_precedented
-from neuron_doctor.engine.own_rounds import short_of_a_round
+from neuron_doctor.engine.own_rounds import left_their_order, short_of_a_round, short_of_its_partner
 from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import RankRecord, named_ranks
@@ -232,6 +232,11 @@ def _short(hang: Hang, ranks: Sequence[int], gathering: Gathering) -> Blame | No
     """The one of these ranks that left out a transfer of its round, if its own past tells."""
     short = tuple(short_of_a_round(hang.groups, hang.dumps, ranks))
     told = "issued fewer transfers in its last round than in each one before"
+    if gathering.is_transfer and not short:
+        short, told = (
+            short_of_its_partner(gathering.group),
+            "has issued one transfer less than the other end of all of them",
+        )
     return Blame("p2p-missing", told, short, gathering=gathering, about_ranks=True) if len(short) == 1 else None
 
 
@@ -260,13 +265,24 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     if strange and all(any(rank in g.waiting for g in strange) for rank in odd):
         return [Blame("p2p-mismatch", told, culprits=odd, members=tuple(ranks), gathering=strange[0])]
     if len(transfers) == len(cycle) and (not odd or len(ranks) <= _TWO):
-        short = _short(hang, ranks, transfers[0])
-        unordered = Blame("p2p-order", told, culprits=odd, members=tuple(ranks), gathering=transfers[0])
-        return [short or unordered]
-    collective = next((gathering for gathering in cycle if not gathering.is_transfer), cycle[0])
+        left = tuple(left_their_order(hang.groups, hang.dumps, ranks))
+        culprits = odd or (left if len(left) == 1 else ())
+        unordered = Blame("p2p-order", told, culprits=culprits, members=tuple(ranks), gathering=transfers[0])
+        return [_short(hang, ranks, transfers[0]) or unordered]
     if not transfers:
-        return [Blame("order-mismatch", told, culprits=odd, members=tuple(ranks), gathering=collective)]
-    skipped = next((g for g in transfers if set(g.absent) & set(odd or ranks)), None)
+        return [Blame("order-mismatch", told, culprits=odd, members=tuple(ranks), gathering=cycle[0])]
+    return _of_mixed_cycle(hang, cycle, ranks, odd, told)
+
+
+def _of_mixed_cycle(
+    hang: Hang, cycle: Sequence[Gathering], ranks: Sequence[int], odd: tuple[int, ...], told: str
+) -> list[Blame]:
+    """Ranks that wait for one another in transfers and collectives."""
+    collective = next((gathering for gathering in cycle if not gathering.is_transfer), cycle[0])
+    skipped = next((g for g in cycle if g.is_transfer and set(g.absent) & set(odd or ranks)), None)
+    short = _short(hang, ranks, skipped) if skipped and not odd else None
+    if short:
+        return [short]
     if odd or not all(_has_done_so_before(hang, cycle, rank) for rank in ranks):
         verdict = "p2p-missing" if skipped else "order-mismatch"
         return [Blame(verdict, told, culprits=odd, members=tuple(ranks), gathering=skipped or collective)]

@@ -1,49 +1,108 @@
-"""Ranks whose last round of transfers lacks some that all their earlier rounds had."""
+"""Ranks whose last round of transfers is not what all their earlier rounds were: it lacks some, or has another order."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from typing import NamedTuple
 
 from neuron_doctor.engine.process_groups import ProcessGroup
-from neuron_doctor.engine.recorder import RankRecord
+from neuron_doctor.engine.recorder import COLLECTIVE, RankRecord
 
 #: So many rounds that are alike tell what belongs to one.
 _ALIKE = 2
+_PAIR = 2
+#: So many transfers are several rounds of any program.
+_MANY = 16
+#: Beyond all records of a dump.
+_NEVER = 1 << 62
 
-_Round = Counter[tuple[str, str, int, int]]
+_Transfer = tuple[str, str, int, int]
+_Round = tuple[_Transfer, ...]
+
+
+class _Course(NamedTuple):
+    """The transfers of a rank between its collectives of the largest group, those without any left out: `rounds`; and
+    those since the last one, `begun`."""
+
+    rounds: list[_Round]
+    begun: _Round
 
 
 def short_of_a_round(groups: Iterable[ProcessGroup], dumps: Mapping[int, RankRecord], ranks: Iterable[int]) -> set[int]:
     """Of these ranks, those that issued fewer transfers before their last collective of the largest group than between
     any two earlier ones, which were all alike, and none that these had not."""
     listed = list(groups)
-    return {rank for rank in ranks if rank in dumps and _is_short(_rounds(listed, dumps[rank]))}
+    return {rank for rank in ranks if rank in dumps and _is_short(_course(listed, dumps[rank]).rounds, dumps[rank])}
 
 
-def _is_short(rounds: list[_Round]) -> bool:
-    *earlier, last = rounds or [Counter()]
-    return len(earlier) >= _ALIKE and all(one == earlier[0] for one in earlier) and last < earlier[0]
+def _is_short(found: list[_Round], dump: RankRecord) -> bool:
+    """Of few earlier rounds that are described, all that the dump counts must be made."""
+    *earlier, last = [Counter(one) for one in found] or [Counter()]
+    if not earlier or any(one != earlier[0] for one in earlier) or not last < earlier[0]:
+        return False
+    return len(earlier) >= _ALIKE or _make_up(dump, earlier[0], earlier[0] - last)
 
 
-def _rounds(groups: Iterable[ProcessGroup], dump: RankRecord) -> list[_Round]:
-    """The transfers of a rank between its collectives of the largest group, those without any left out; a ring may have
-    cut the first one short."""
+def _make_up(dump: RankRecord, one: Counter[_Transfer], lacking: Counter[_Transfer]) -> bool:
+    """Whether all transfers of a dump are those of several such rounds, without these."""
+    totals = Counter(
+        {(group.name, kind, source, target): n for group in dump.groups for kind, source, target, n in group.pairs}
+    )
+    totals += lacking
+    times = {totals[transfer] // each for transfer, each in one.items()}
+    return len(times) == 1 and min(times) > _ALIKE and totals == Counter({t: n * min(times) for t, n in one.items()})
+
+
+def left_their_order(groups: Iterable[ProcessGroup], dumps: Mapping[int, RankRecord], ranks: Iterable[int]) -> set[int]:
+    """Of these ranks, those that issued the transfers of their last round in another order than in all earlier ones, which
+    were all alike; empty where this is not known of one of the others, that it kept its order."""
+    listed = list(groups)
+    kept = {rank: _keeps_order(_course(listed, dumps[rank])) if rank in dumps else None for rank in ranks}
+    return set() if None in kept.values() else {rank for rank, same in kept.items() if not same}
+
+
+def _keeps_order(course: _Course) -> bool | None:
+    *earlier, last = [*course.rounds, course.begun] if course.begun else course.rounds or [()]
+    if len(earlier) < _ALIKE or any(one != earlier[0] for one in earlier):
+        return None
+    return last == earlier[0][: len(last)]
+
+
+def _course(groups: Iterable[ProcessGroup], dump: RankRecord) -> _Course:
+    """What a rank did; a ring may have cut the first round short, so it is left out."""
     mine = [(g, m) for g in groups if (m := g.members.get(dump.rank)) and m.window]
     if not mine:
-        return []
+        return _Course([], ())
     _, member = max(mine, key=lambda one: len(one[0].ranks))
     ends = [operation.record for operation in member.window]
-    moved = [
+    moved = sorted(
         (operation.record, (group.name, operation.kind, operation.source, operation.target))
         for group in dump.groups
         for operation in (*group.transfers, *group.pending_transfers)
-    ]
-    since = min((record for record, _ in moved), default=0)
-    found = [
-        Counter(what for record, what in moved if begin < record < end)
-        for begin, end in pairwise(ends)
-        if begin >= since
-    ]
-    return [one for one in found if one]
+    )
+    since = moved[0][0] if moved else 0
+
+    def between(begin: int, end: int) -> _Round:
+        return tuple(what for record, what in moved if begin < record < end)
+
+    rounds = [between(begin, end) for begin, end in pairwise(ends) if begin >= since]
+    return _Course([one for one in rounds if one], between(ends[-1], _NEVER))
+
+
+def short_of_its_partner(group: ProcessGroup) -> tuple[int, ...]:
+    """Of two ranks that are alone in a group, and use it for transfers only, the one whose recorder counts one less of many,
+    where both have gone on to the same collective: what one end sends, the other receives. Where the ends count
+    differently because they batch differently, they do so in every round, and lie further apart."""
+    ends = [member for member in group.members.values() if member.record]
+    counts = {
+        m.rank: m.record.enqueued for m in ends if m.record and not m.record.length and m.record.enqueued is not None
+    }
+    went_on = [last for member in ends if (last := member.dump.last_issued())]
+    places = {(record.name, operation.kind, operation.sequence) for record, operation in went_on}
+    together = len(places) == 1 and all(operation.kind == COLLECTIVE for _, operation in went_on)
+    if len(group.ranks) != _PAIR or len(counts) != _PAIR or len(went_on) != _PAIR or not together:
+        return ()
+    least, most = sorted(counts.values())
+    return tuple(rank for rank, count in counts.items() if count == least) if _MANY <= most == least + 1 else ()

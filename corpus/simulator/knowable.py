@@ -35,6 +35,8 @@ _BY_ABSENCE = frozenset({"collectives-rank-missing", "collectives-rank-died"})
 _NOBODY_SPEAKS = frozenset({"collectives-rank-missing", "collectives-device-stuck"})
 # Where nothing is outstanding, only time that passes tells a job that stands still from one that is well.
 _STANDING_STILL = frozenset({"hang-outside-collectives"})
+# Of two ranks that wait for each other, the past of one tells which left its order, or those who do the same beside it.
+_BY_HABIT = frozenset({"p2p-order"})
 _BY_SIGNAL = frozenset({"host-oom", "process-crash", "collectives-rank-died"})
 
 
@@ -96,6 +98,8 @@ def _by_dumps(fault: Fault, history: History, style: Style, left: Left) -> bool:
     there = left.dumps & frozenset(life.rank for life in history.lives if life.dumps_recorder)
     culprits = frozenset(fault.ranks)
     if fault.cause in _STANDING_STILL and not left.watched:
+        return False
+    if fault.cause in _BY_HABIT and style.recorder_active_only and history.job.world == len(fault.ranks + fault.involved):
         return False
     if not culprits or fault.cause == "straggler":
         return there == world

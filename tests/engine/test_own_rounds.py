@@ -8,6 +8,10 @@ import pytest
 from fr_simulator import Faults, Mesh, Program, Recorder, facts_of, run
 from test_collectives import verdicts
 
+from neuron_doctor.engine.dumps import selections
+from neuron_doctor.engine.own_rounds import left_their_order, short_of_its_partner
+from neuron_doctor.engine.process_groups import process_groups
+
 MESH = Mesh(1, 1, 2)
 
 
@@ -35,3 +39,39 @@ def test_rounds_that_are_all_alike_convict_nobody() -> None:
     last = max(i for i, op in enumerate(programs()[0]) if op.peers)
     found = verdicts(facts_of(run(MESH, programs(), Faults(device={0: last, 1: last}), ahead=12)))
     assert "p2p-missing" not in found
+
+
+def test_the_rank_that_leaves_the_order_of_its_own_rounds_is_at_fault_though_nobody_runs_beside_it() -> None:
+    found = {rank: MESH.program(rank, interleaved=True) for rank in range(2)}
+    moved = [at for at, op in enumerate(found[0]) if op.peers]
+    at = next(
+        a for a, b in zip(moved[-4:], moved[-3:], strict=False) if found[0][a].peers[0][0] != found[0][b].peers[0][0]
+    )
+    found[0][at], found[0][at + 1] = found[0][at + 1], found[0][at]
+    for ring in (2000, 24):
+        facts = facts_of(run(MESH, found, Faults(), ahead=12), Recorder(ring=ring))
+        assert verdicts(facts) == {"p2p-order": {0}}
+
+
+def test_an_order_that_changes_from_round_to_round_convicts_nobody() -> None:
+    found = {rank: MESH.program(rank, interleaved=True) for rank in range(2)}
+    moved = [at for at, op in enumerate(found[0]) if op.peers]
+    for first, then in ((moved[4], moved[5]), (moved[-4], moved[-3])):
+        found[0][first], found[0][then] = found[0][then], found[0][first]
+    [selected] = selections(facts_of(run(MESH, found, Faults(device={0: 0, 1: 0}), ahead=1 << 20), Recorder()))
+    assert left_their_order(process_groups(selected.dumps), selected.dumps, (0, 1)) == set()
+
+
+@pytest.mark.parametrize(("lacking", "steps", "short"), [(1, 12, (0,)), (0, 12, ()), (2, 12, ()), (1, 3, ())])
+def test_of_two_ends_that_went_on_the_one_that_counts_one_transfer_less_left_it_out(
+    lacking: int, steps: int, short: tuple[int, ...]
+) -> None:
+    found = {rank: MESH.program(rank, steps) for rank in range(2)}
+    moved = [at for at, op in enumerate(found[0]) if op.peers]
+    for at in moved[len(moved) - lacking :][::-1]:
+        del found[0][at]
+    ends = {rank: len(found[rank]) - 2 for rank in range(2)}
+    job = run(MESH, found, Faults(device=ends), ahead=1 << 20)
+    [selected] = selections(facts_of(job, Recorder(backend="neuron", active_only=True)))
+    [group] = [one for one in process_groups(selected.dumps) if one.desc == "PIPELINE"]
+    assert short_of_its_partner(group) == short
