@@ -209,8 +209,12 @@ def _where(finding: Finding) -> str:
     parts = [f"{name} {place[name]}" for name in ("host", "device", "core") if name in place]
     if "host" not in place and finding.hosts:
         parts.insert(0, f"host {finding.hosts[0]}" if len(finding.hosts) == 1 else f"{len(finding.hosts)} hosts")
+    elif "host" not in place and "instance_id" in place:
+        parts.insert(0, f"instance {place['instance_id']}")
     if finding.place.ranks:
         parts.append(_ranks_in_brief(finding.place.ranks))
+    if not parts:
+        parts = [f"{name} {place[name]}" for name in ("group", "container", "pid") if name in place][:1]
     return f": {', '.join(parts)}" if parts else ""
 
 

@@ -75,6 +75,21 @@ def test_a_headline_names_ranks_unless_they_are_scattered(tmp_path: Path, ranks:
     assert f"(waits held: {words});" in found.verdict.headline
 
 
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ({"host": "h1", "instance_id": "i-0a", "pid": 7}, ": host h1"),
+        ({"instance_id": "i-0a", "device": 3}, ": instance i-0a, device 3"),
+        ({"group": "dp", "pid": 7}, ": group dp"),
+        ({"pid": 7}, ": pid 7"),
+        ({}, ""),
+    ],
+)
+def test_a_headline_says_as_much_of_the_place_as_is_known(tmp_path: Path, place: dict[str, object], words: str) -> None:
+    raised = rule("raised", "record: raising", cause="bug", at="process", patterns=("raising",))
+    assert run(pack(tmp_path, raised), hit("raising", **place)).verdict.headline == f"raised held{words}"
+
+
 def test_hosts_without_a_kernel_log_are_named_beside_one_that_has_one(tmp_path: Path) -> None:
     broke = [hit("broke", host=f"h{n}", device=3, offset=n) for n in range(6)]
     log, kernel, unplaced = source("s"), source("k", kind="kernel", host="h0"), source("u", kind="kernel")
