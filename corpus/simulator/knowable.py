@@ -99,7 +99,11 @@ def _by_dumps(fault: Fault, history: History, style: Style, left: Left) -> bool:
     culprits = frozenset(fault.ranks)
     if fault.cause in _STANDING_STILL and not left.watched:
         return False
-    if fault.cause in _BY_HABIT and style.recorder_active_only and history.job.world == len(fault.ranks + fault.involved):
+    if (
+        fault.cause in _BY_HABIT
+        and style.recorder_active_only
+        and history.job.world == len(fault.ranks + fault.involved)
+    ):
         return False
     if not culprits or fault.cause == "straggler":
         return there == world
