@@ -6,11 +6,9 @@ from collections import deque
 from collections.abc import Iterator
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
-from neuron_doctor.collectors.blocks import Block
-from neuron_doctor.engine.facts import Fact, Place
-from neuron_doctor.engine.patterns import Pattern
+from neuron_doctor.collectors.matches import Candidate
+from neuron_doctor.engine.facts import Place
 
 #: Bytes of a source (decompressed) that count as one stretch, so that cuts and compression change nothing.
 CELL = 1024 * 1024
@@ -22,56 +20,56 @@ _Key = tuple[str, Place]
 
 
 class Storm(Struct):
-    """Lets the first facts of a pattern at a place through and the last one of a stretch, which counts the others.
-    Facts of one source come in the order of their offsets."""
+    """Of the records of a pattern at a place, the first of a stretch are kept, and the last one, which counts the others.
+    They come in the order of their offsets."""
 
     cell: int = -1
     seen: dict[_Key, int] = field(default_factory=dict)
-    last: dict[_Key, Fact] = field(default_factory=dict)
+    last: dict[_Key, Candidate] = field(default_factory=dict)
 
-    def offer(self, fact: Fact, pattern: Pattern) -> Iterator[Fact]:
-        """The facts that can go on now; `fact` itself may be held back as the last of its kind."""
-        cell = fact.span.offset // CELL
+    def finished(self, offset: int | None) -> Iterator[tuple[Candidate, int]]:
+        """The last records of the stretch before that of `offset` (None: the source has ended), each with the number of
+        those between it and the first ones."""
+        cell = -1 if offset is None else offset // CELL
         if cell != self.cell:
-            yield from self.flush()
+            yield from ((last, self.seen[key] - KEEP - 1) for key, last in self.last.items())
+            self.last.clear()
+            self.seen.clear()
             self.cell = cell
-        key = (pattern.id, fact.place)
-        seen = self.seen[key] = self.seen.get(key, 0) + 1
-        if pattern.counted or seen <= KEEP:
-            yield fact
-        else:
-            held = self.last.get(key)
-            self.last[key] = replace(fact, repeats=held.repeats + 1 if held else 0)
 
-    def flush(self) -> Iterator[Fact]:
-        """What was held back."""
-        yield from self.last.values()
-        self.last.clear()
-        self.seen.clear()
+    def keeps(self, candidate: Candidate, place: Place) -> bool:
+        """Whether the record is to be kept; if not, it is held as the last one for now, and counted."""
+        if candidate.pattern.counted:
+            return True
+        key = (candidate.pattern.id, place)
+        seen = self.seen[key] = self.seen.get(key, 0) + 1
+        if seen > KEEP:
+            self.last[key] = candidate
+        return seen <= KEEP
 
 
 class Steps(Struct):
     """Holds lines that may say that the job advanced (there are many, and only the last ones matter), by pattern."""
 
     cell: int = -1
-    held: dict[int, deque[tuple[Block, int, int]]] = field(default_factory=dict)
-    done: list[tuple[int, deque[tuple[Block, int, int]]]] = field(default_factory=list)
+    held: dict[str, deque[Candidate]] = field(default_factory=dict)
+    done: list[deque[Candidate]] = field(default_factory=list)
 
-    def add(self, index: int, block: Block, begin: int, end: int) -> None:
-        """Hold a line for the pattern number `index`."""
-        cell = (block.base + begin) // CELL
+    def add(self, candidate: Candidate) -> None:
+        """Hold a line for its pattern."""
+        cell = candidate.offset // CELL
         if cell != self.cell:
             self._finish()
             self.cell = cell
-        self.held.setdefault(index, deque(maxlen=KEEP_STEPS)).append((block, begin, end))
+        self.held.setdefault(candidate.pattern.id, deque(maxlen=KEEP_STEPS)).append(candidate)
 
-    def finished(self, *, last: bool) -> Iterator[tuple[int, deque[tuple[Block, int, int]]]]:
-        """The patterns and lines of the stretches that are complete; all of them at the end of the source."""
+    def finished(self, *, last: bool) -> Iterator[deque[Candidate]]:
+        """The lines of each pattern of the stretches that are complete; of all stretches at the end of the source."""
         if last:
             self._finish()
         yield from self.done
         self.done.clear()
 
     def _finish(self) -> None:
-        self.done.extend(sorted(self.held.items(), key=lambda item: item[0]))
+        self.done.extend(held for _, held in sorted(self.held.items()))
         self.held.clear()

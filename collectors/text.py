@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
-from neuron_doctor.collectors.blocks import CONTEXT, Block, blocks
-from neuron_doctor.collectors.group_lists import groups_text
-from neuron_doctor.collectors.masking import MASK, masked, without_secrets
-from neuron_doctor.collectors.nrt import CODES, SYMBOLS
+from neuron_doctor.collectors.blocks import Block, blocks
+from neuron_doctor.collectors.lines import Gist, Lines, decoded, shape_of, stands_for_its_shape
+from neuron_doctor.collectors.matches import (
+    REACH_ASIDE,
+    Candidate,
+    Match,
+    fact_of,
+    found_by,
+    inherited_place,
+    instant_of,
+    match_of,
+    place_of,
+    read_of,
+)
 from neuron_doctor.collectors.papers import is_notes
-from neuron_doctor.collectors.prefixes import Channel, Line, Record, peel
+from neuron_doctor.collectors.prefixes import Channel, peel
 from neuron_doctor.collectors.storms import Steps, Storm
-from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place, Span, Value, span_of
+from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place
 from neuron_doctor.engine.matcher import Matcher
-from neuron_doctor.engine.patterns import Pattern, PatternSet, compiled, read_captures
+from neuron_doctor.engine.patterns import Pattern, PatternSet
 from neuron_doctor.engine.regexes import regex
 
-#: A pattern with an anchor sees so many lines before and after the anchor's line.
-LINES_BEFORE, LINES_AFTER = 16, 8
-#: A line without a header belongs to one at most so many lines above it.
-REACH_BACK = 12
-#: Of a longer line, only this much on either side of a match is looked at (bytes).
-REACH_ASIDE = 8 * 1024
 #: A time stamp is read from a line every so many bytes: reading one costs as much as scanning 50 KB.
 SAMPLE = 1024 * 1024
 #: What stands in every line of the kernel, whoever wrote it down: the word, or the time in the forms of dmesg.
@@ -34,8 +37,21 @@ _MAYBE_KERNEL = regex(
     rb"kern|\[ {0,11}\d{1,9}\.\d{6}|\[ {1,10}\+\d|\[[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d\]"
     rb"|\[[^\]\n]{1,60} \d{4}\]|,\d{6}[+-]\d\d:\d\d "
 )
-#: A message that ends so goes on in the lines below it.
-_UNFINISHED = regex(r"(?:[:=(,\\]|\bmodel|\bfor model)\s*$|^\S+:\S+\s*$")
+#: So much is known at once of the shapes of lines.
+_MOST_KNOWN = 8192
+_NEWLINE = ord("\n")
+
+
+class _Known(Struct, frozen=True):
+    """What a pattern finds in every line of a shape: `own` is the place that such a line states, `place` the same over that
+    of the file; None: the pattern does not match. Of a line that is not `headed` the lines above may say more."""
+
+    own: Place
+    place: Place | None
+    headed: bool = True
+
+
+_NOTHING = _Known(NOWHERE, None)
 
 
 class _Scan(Struct):
@@ -47,6 +63,9 @@ class _Scan(Struct):
     kernel: int = 0
     others: int = 0
     steps: Steps = field(default_factory=Steps)
+    storm: Storm = field(default_factory=Storm)
+    gists: dict[bytes, Gist] = field(default_factory=dict)
+    known: dict[tuple[str, bytes], _Known] = field(default_factory=dict)
 
 
 def text_collector(patterns: PatternSet, matcher: Matcher) -> Collector:
@@ -71,19 +90,16 @@ _CONTROL = bytes((*range(1, 8), *range(14, 27), *range(28, 32)))
 
 
 def _collect(scan: _Scan) -> Iterator[Fact]:
-    storm = Storm()
     notes = is_notes(scan.inp.stream.peek(HEAD)[:HEAD])
     size = 0
     for block in blocks(scan.inp.stream, scan.inp.extent):
         size += block.end - block.start
         _sample(scan, block)
-        for fact, pattern in _facts(scan, block):
-            if fact.kind == "log-loss" and fact.instant:
-                scan.inp.gaps.append(Gap(fact.instant, fact.instant))
-            yield from storm.offer(fact, pattern)
+        for candidates in _candidates(scan, Lines(block, scan.gists)):
+            yield from _facts(scan, candidates)
         scan.inp.records += block.lines()
         yield from _progress(scan, last=block.last)
-    yield from storm.flush()
+    yield from _ended_storms(scan, None)
     if not size and not scan.inp.extent.begin:
         raise UnreadableInput("the file is empty")
     scan.inp.kind = "notes" if notes else "kernel" if scan.kernel > scan.others else "log"
@@ -94,217 +110,97 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
 # --- candidates and their lines ------------------------------------------------------------------------------------
 
 
-def _facts(scan: _Scan, block: Block) -> Iterator[tuple[Fact, Pattern]]:
-    """The facts of one block, line by line."""
-    wanted: dict[tuple[int, int], dict[int, int]] = {}
-    for end, index in scan.matcher.find(block.data[block.start : block.end]):
-        at = block.start + max(end - 1, 0)
-        bounds = block.line_bounds(at - 1 if block.data[at : at + 1] == b"\n" and at > block.start else at)
-        wanted.setdefault(bounds, {}).setdefault(index, at)
-    for (begin, end), indexes in sorted(wanted.items()):
-        messages = {index: at for index, at in indexes.items() if scan.patterns[index].emits != "progress"}
-        for index in indexes.keys() - messages.keys():
-            scan.steps.add(index, block, begin, end)
-        if messages:
-            yield from _line_facts(scan, block, begin, end, messages)
+def _candidates(scan: _Scan, lines: Lines) -> Iterator[list[Candidate]]:
+    """The candidates of a block, line by line: of each pattern one, in the order of the patterns."""
+    block = lines.block
+    begin = end = -1
+    found: dict[int, int] = {}
+    for ended, index in sorted(scan.matcher.find(block.data[block.start : block.end])):
+        at = block.start + max(ended - 1, 0)
+        if at > block.start and block.data[at] == _NEWLINE:
+            at -= 1
+        if at > end:
+            if found:
+                yield [Candidate(lines, begin, end, found[one], scan.patterns[one]) for one in sorted(found)]
+                found = {}
+            begin, end = block.line_bounds(at)
+        found.setdefault(index, at)
+    if found:
+        yield [Candidate(lines, begin, end, found[one], scan.patterns[one]) for one in sorted(found)]
+
+
+def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
+    """What the candidates of one line say, without what storms and signs of progress hold back."""
+    shape = _shape(candidates[0])
+    for candidate in candidates:
+        pattern = candidate.pattern
+        if pattern.emits == "progress":
+            scan.steps.add(candidate)
+            continue
+        place, match = _where(scan, candidate, shape)
+        if place is None:
+            continue
+        yield from _ended_storms(scan, candidate.offset)
+        if match and pattern.emits == "log-loss" and (instant := instant_of(candidate, match)):
+            scan.inp.gaps.append(Gap(instant, instant))
+        if scan.storm.keeps(candidate, place) and (match := match or match_of(candidate, scan.inp)):
+            yield fact_of(candidate, match, scan.inp)
+
+
+def _ended_storms(scan: _Scan, offset: int | None) -> Iterator[Fact]:
+    """The last records of the storms in the stretch before that of `offset`."""
+    for candidate, repeats in scan.storm.finished(offset):
+        if match := match_of(candidate, scan.inp):
+            yield replace(fact_of(candidate, match, scan.inp), repeats=repeats)
 
 
 def _progress(scan: _Scan, *, last: bool) -> Iterator[Fact]:
     """The last sign of progress at each place, for every finished stretch of the source."""
-    for index, candidates in scan.steps.finished(last=last):
+    for candidates in scan.steps.finished(last=last):
         places: set[Place] = set()
-        for block, begin, end in reversed(candidates):
-            for fact, _ in _line_facts(scan, block, begin, end, {index: begin}):
-                if fact.place not in places:
-                    places.add(fact.place)
-                    yield fact
+        for candidate in reversed(candidates):
+            place, match = _where(scan, candidate, _shape(candidate))
+            if place is None or place in places:
+                continue
+            places.add(place)
+            if match := match or match_of(candidate, scan.inp):
+                yield fact_of(candidate, match, scan.inp)
 
 
-def _line_facts(
-    scan: _Scan, block: Block, begin: int, end: int, indexes: Mapping[int, int]
-) -> Iterator[tuple[Fact, Pattern]]:
-    if end - begin > 2 * REACH_ASIDE:
-        near = next(iter(indexes.values()))
-        begin, end = max(begin, near - REACH_ASIDE), min(end, near + REACH_ASIDE)
-    raw = block.data[begin:end]
-    line = _whole(block, peel(_decode(raw)), end)
-    window: _Window | None = None
-    for index in sorted(indexes):
-        pattern = scan.patterns[index]
-        if pattern.anchor and window is None:
-            window = _Window(block, begin, end)
-        found = window.find(pattern) if pattern.anchor and window else _in_line(line, pattern)
-        if found is not None:
-            fact = _fact(scan, block, (begin, raw), pattern, found)
-            if fact is not None:
-                yield fact, pattern
-
-
-def _decode(raw: bytes) -> str:
-    """Text without the carriage return of a line that ends as on Windows."""
-    return raw.decode("utf-8", "replace").rstrip("\r")
-
-
-def _whole(block: Block, line: Line, end: int) -> Line:
-    """A line that its container runtime cut (CRI `P`), with the parts that follow."""
-    text = line.text
-    while line.partial and end < len(block.data):
-        begin, end = block.line_bounds(end + 1)
-        if begin >= end:
-            break
-        rest = peel(_decode(block.data[begin:end]))
-        text += rest.text[rest.records[0].start :]
-        line = replace(line, text=text, partial=rest.partial, records=(replace(line.records[0], end=len(text)),))
-    return line
-
-
-class _Found(Struct, frozen=True):
-    """A match, and the record that it stands in."""
-
-    groups: Mapping[str, str | None]
-    text: str
-    record: Record
-
-
-def _in_line(line: Line, pattern: Pattern) -> _Found | None:
-    regex = pattern.compiled()
-    for record in line.records:
-        if _channel_fits(pattern, record) and (match := regex.search(line.text[record.start : record.end])):
-            return _Found(match.groupdict(), match[0], record)
-    match = regex.search(line.text)
-    if match is None:
+def _shape(candidate: Candidate) -> bytes | None:
+    """The shape of the line, where it is all looked at."""
+    if candidate.end - candidate.begin > REACH_ASIDE:
         return None
-    record = next((r for r in line.records if r.start <= match.start() < r.end), line.records[-1])
-    return _Found(match.groupdict(), match[0], record) if _channel_fits(pattern, record) else None
+    return shape_of(candidate.lines.block.data[candidate.begin : candidate.end])
 
 
-def _channel_fits(pattern: Pattern, record: Record) -> bool:
-    return pattern.channel in ("any", record.channel.value)
-
-
-class _Window:
-    """The lines around an anchor's line, which are peeled once for all patterns that have it."""
-
-    def __init__(self, block: Block, begin: int, end: int) -> None:
-        self._bounds = block, begin, end
-        self._here = peel(_decode(block.data[begin:end]))
-        self._anchor = _message(self._here)
-        self._lines = self._anchor.split("\n")
-
-    @cached_property
-    def _text(self) -> tuple[str, int]:
-        """The messages of all lines, and where the anchor's begins."""
-        block, begin, end = self._bounds
-        before = [_message(line) for line in _lines_before(block, begin, LINES_BEFORE)][::-1]
-        after = [_message(line) for line in _lines_after(block, end, LINES_AFTER)]
-        return "\n".join([*before, self._anchor, *after]), sum(len(part) + 1 for part in before)
-
-    def find(self, pattern: Pattern) -> _Found | None:
-        """A match over the neighbours of the anchor's line that takes in that line."""
-        search = compiled(pattern.search).search
-        if not any(map(search, self._lines)):  # a candidate only: spare its neighbours
-            return None
-        text, begin = self._text
-        for match in pattern.compiled().finditer(text):
-            if match.start() <= begin + len(self._anchor) and match.end() > begin:
-                return _Found(match.groupdict(), self._anchor, self._here.records[-1])
-        return None
-
-
-def _message(line: Line) -> str:
-    return "".join(line.text[record.start : record.end] for record in line.records)
-
-
-def _lines_before(block: Block, begin: int, most: int) -> Iterator[Line]:
-    """The lines above the one at `begin`, the nearest first, as far as CONTEXT reaches."""
-    reach = max(0, begin - CONTEXT)
-    for _ in range(most):
-        if begin <= reach:
-            return
-        begin, end = block.line_bounds(begin - 1)
-        if begin < reach:
-            return
-        yield peel(_decode(block.data[begin:end][:REACH_ASIDE]))
-
-
-def _lines_after(block: Block, end: int, most: int) -> Iterator[Line]:
-    """The lines below the one that ends at `end`, the nearest first, as far as CONTEXT reaches."""
-    reach = end + CONTEXT
-    for _ in range(most):
-        if end + 1 >= len(block.data):
-            return
-        begin, end = block.line_bounds(end + 1)
-        if end > reach:
-            return
-        yield peel(_decode(block.data[begin:end]))
-
-
-# --- from a match to a fact ----------------------------------------------------------------------------------------
-
-
-def _fact(scan: _Scan, block: Block, where: tuple[int, bytes], pattern: Pattern, found: _Found) -> Fact | None:
-    begin, raw = where
-    try:
-        data, place = read_captures(pattern, found.groups)
-        data = _completed(pattern.emits, data)
-    except (ValueError, KeyError):
-        scan.inp.problem(
-            f"a record matches {pattern.id} with a value that does not read as its type", block.line_number(begin)
+def _where(scan: _Scan, candidate: Candidate, shape: bytes | None) -> tuple[Place | None, Match | None]:
+    """The place of the fact that a candidate makes, if it makes one; and the match, where that had to be looked for. What
+    other lines of this shape said holds for this one: a storm is lines of few shapes."""
+    pattern = candidate.pattern
+    known = scan.known.get((pattern.id, shape)) if shape is not None else None
+    if known is not None:
+        inherited = NOWHERE if known.headed else inherited_place(candidate)
+        return (known.place if inherited is NOWHERE else known.own.over(inherited).over(scan.inp.place)), None
+    found = found_by(candidate)
+    match = read_of(candidate, found, scan.inp) if found else None
+    if shape is not None and (match or not found) and _is_lasting(candidate):
+        if len(scan.known) >= _MOST_KNOWN:
+            scan.known.clear()
+        scan.known[pattern.id, shape] = (
+            _Known(match.place, match.place.over(scan.inp.place), match.record.has_header) if match else _NOTHING
         )
-        return None
-    if pattern.emits == "hit":
-        data["pattern"] = pattern.id
-    record = found.record
-    inherited, instant = _inherited(block, begin, record)
-    hidden = found.groups.get("value") if data.get("value") == MASK else None
-    return Fact(
-        kind=pattern.emits,
-        data=data,
-        place=place.over(record.place).over(inherited).over(scan.inp.place),
-        span=_span(scan.inp.path, block, begin, raw, found.text, hidden or ""),
-        source=scan.inp.source_id or scan.inp.path,
-        instant=record.instant or instant or record.outer,
-    )
+    return (place_of(candidate, match, scan.inp) if match else None), match
 
 
-def _span(path: str, block: Block, begin: int, raw: bytes, match: str, hidden: str) -> Span:
-    """The line as evidence; what is secret in it does not reach the quotation."""
-    column = max(_decode(raw).find(match), 0) + 1
-    span = span_of(path, raw.rstrip(b"\r"), block.base + begin, block.line_number(begin), column)
-    text = span.text.replace(hidden, MASK) if hidden else span.text
-    return replace(span, text=without_secrets(text))
-
-
-def _completed(kind: str, data: dict[str, Value]) -> dict[str, Value]:
-    """What a fact of this kind has beyond its captures: the other name of a status, the mask of a secret, ranks in the
-    form in which the engine reads them."""
-    if kind == "status":
-        code = int(str(data["code"])) if "code" in data else CODES[str(data["symbol"])]
-        return {"api": "", **data, "code": code, "symbol": SYMBOLS.get(code, "")}
-    if kind == "env":
-        return {**data, "value": masked(str(data["name"]), str(data.get("value", "")))}
-    if kind == "process-groups":
-        return {**data, "groups": groups_text(str(data["groups"]))}
-    return data
-
-
-def _inherited(block: Block, begin: int, record: Record) -> tuple[Place, Instant | None]:
-    """What a continuation line has from the header above it: always the time, and the place where that header's
-    message was not finished or the line is indented."""
-    if record.has_header and record.instant:
-        return NOWHERE, None
-    indented = block.data[begin : begin + 1] in (b" ", b"\t")
-    tokens = NOWHERE
-    for line in _lines_before(block, begin, REACH_BACK):
-        head = line.records[-1]
-        tokens = tokens.over(head.place)
-        if head.has_header and head.instant:
-            message = line.text[head.start : head.end]
-            continued = not record.has_header and (indented or _UNFINISHED.search(message))
-            return (tokens if continued else NOWHERE), replace(
-                head.instant, uncertainty_ns=max(head.instant.uncertainty_ns, 10**9)
-            )
-    return NOWHERE, None
+def _is_lasting(candidate: Candidate) -> bool:
+    """Whether what is found out about a line holds for all of its shape: it depends on its own text, and on nothing of the
+    lines around it but their place."""
+    pattern = candidate.pattern
+    if pattern.anchor or pattern.emits == "log-loss":
+        return False
+    line = candidate.lines.peeled(candidate.begin, candidate.end)
+    return not line.partial and stands_for_its_shape(line, candidate.lines.block.data[candidate.begin : candidate.end])
 
 
 # --- coverage ------------------------------------------------------------------------------------------------------
@@ -340,7 +236,7 @@ def _first_time(block: Block, *, forward: bool, most: int = 50) -> list[Instant]
 
 def _times_of_line(block: Block, at: int) -> list[Instant]:
     begin, end = block.line_bounds(at)
-    record = peel(_decode(block.data[begin:end][:REACH_ASIDE])).records[0]
+    record = peel(decoded(block.data[begin:end][:REACH_ASIDE])).records[0]
     instant = record.instant or record.outer
     return [instant] if instant else []
 
@@ -358,4 +254,4 @@ def _weigh_channels(scan: _Scan, block: Block) -> None:
 
 def is_of_kernel(raw: bytes) -> bool:
     """Whether a line is one of the kernel's."""
-    return bool(_MAYBE_KERNEL.search(raw)) and peel(_decode(raw)).records[0].channel is Channel.KERNEL
+    return bool(_MAYBE_KERNEL.search(raw)) and peel(decoded(raw)).records[0].channel is Channel.KERNEL

@@ -137,14 +137,16 @@ def _terms(atoms: list[str]) -> list[_Term]:
 
 def _without_ends(terms: list[_Term], *, left: bool, right: bool) -> list[_Term]:
     """What must be there of a sequence, without what may be there at its ends."""
-    while right and terms and not (last := _least(terms[-1], left=left and len(terms) == 1, right=True)):
-        terms.pop()
-    if right and terms:
-        terms[-1] = last
-    while left and terms and not (first := _least(terms[0], left=True, right=right and len(terms) == 1)):
-        del terms[0]
-    if left and terms:
-        terms[0] = first
+    while right and terms:
+        last = _least(terms.pop(), left=left and not terms, right=True)
+        if last:
+            terms.append(last)
+            break
+    while left and terms:
+        first = _least(terms.pop(0), left=True, right=right and not terms)
+        if first:
+            terms.insert(0, first)
+            break
     return terms
 
 

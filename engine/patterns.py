@@ -27,6 +27,7 @@ class Pattern(Struct, frozen=True):
     with its neighbours (16 lines before, 8 after, prefixes peeled, joined by newlines) and `regex` must match across the
     anchor's line. Named groups are captures: those named like a field of a place become part of the fact's place, the
     others its data, with the types in `fields` (str if not said). `emits` is the kind of fact; `values` are constants of it.
+    Of the time that a line begins with, a pattern sees zeros.
     """
 
     id: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import random
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neuron_doctor.collectors import blocks as blocks_module
+from neuron_doctor.collectors import lines as lines_module
+from neuron_doctor.collectors import text as text_module
 from neuron_doctor.collectors.base import Input, UnreadableInput
 from neuron_doctor.collectors.blocks import blocks
 from neuron_doctor.collectors.storms import CELL, KEEP
@@ -32,6 +35,7 @@ PATTERNS = PatternSet(
         Pattern("table", TABLE, anchor=r"exit: -?\d", fields={"exitcode": "int"}),
         Pattern("raised", r"\n[ ]+[^\n]*\n(?P<what>\w+Error): ", anchor=r"^\w+Error: "),
         Pattern("loss", r"\d+ callbacks suppressed", emits="log-loss"),
+        Pattern("digits", r"T12:00:.{0,1}[5-9].{0,30}four digits"),
         Pattern("number", r"reads as (?P<count>\w+)", fields={"count": "int"}),
     )
 )
@@ -149,6 +153,10 @@ def test_a_line_of_many_megabytes_is_scanned_in_bounded_memory() -> None:
     assert all(fact.span.length < 40_000 for fact in facts)
 
 
+def test_no_pattern_sees_the_time_that_a_line_begins_with() -> None:
+    assert collect("2026-05-01T12:00:07.25Z 0007 is a number of four digits\n")[0] == []
+
+
 LINES = st.lists(
     st.one_of(
         st.sampled_from(
@@ -187,6 +195,51 @@ def test_the_size_of_the_blocks_changes_nothing(lines: list[str], size: int) -> 
         assert collect(text)[0] == whole
     finally:
         blocks_module.BLOCK = saved
+
+
+DIGITS = st.integers(0, 99).map("{:02}".format)
+STAMPS = st.one_of(
+    st.builds("2026-{}-{}T12:00:{}.25Z ".format, DIGITS, DIGITS, DIGITS),
+    st.builds("2026-{}-{} 12:00:{},250 ".format, DIGITS, DIGITS, DIGITS),
+    st.builds("2026-May-01 12:00:{}.0{}150 77:78 ERROR  TDRV:some_function ".format, DIGITS, DIGITS),
+    st.builds("Oct 16 01:07:{} trn1-3 kernel: ".format, DIGITS),
+    st.builds("[    {}.067150] ".format, DIGITS),
+    st.builds("2026-05-01T12:00:{}.25Z stderr P ".format, DIGITS),
+    st.builds("2026-05-01 12:00:{}".format, DIGITS),
+    st.sampled_from(["", "[rank3]: ", "[rank4]: ", "    ", "ERROR  TDRV:other_function "]),
+)
+SAID = st.sampled_from(
+    [
+        "something bad one",
+        "nd3 nc1 something bad one",
+        "nd2 received:",
+        "step 12 done",
+        "hardware failed",
+        "status 1201",
+        "9 callbacks suppressed",
+        "reads as twelve",
+        "noise",
+        "0007 is a number of four digits",
+        "ValueError: x",
+        "exit: -9",
+        "rank: 3",
+        "host: a",
+    ]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(STAMPS, SAID), min_size=1, max_size=30), st.integers(1, 40))
+def test_what_is_known_of_the_shape_of_a_line_changes_nothing(said: list[tuple[str, str]], times: int) -> None:
+    text = "".join(f"{stamp}{message}\n" for stamp, message in said * times)
+    facts, inp = collect(text)
+    number = itertools.count()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (lines_module, text_module):
+            patch.setattr(module, "shape_of", lambda _: str(next(number)).encode())
+        expected, alone = collect(text)
+    assert facts == expected
+    assert (inp.problems, inp.gaps) == (alone.problems, alone.gaps)
 
 
 @settings(max_examples=60, deadline=None)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from neuron_doctor import shards as shards_module
 from neuron_doctor import workers
 from neuron_doctor.collectors import blocks as blocks_module
-from neuron_doctor.collectors import storms, text
+from neuron_doctor.collectors import lines, storms, text
 from neuron_doctor.collectors.blocks import Extent, blocks
 from neuron_doctor.collectors.walk import find
 from neuron_doctor.engine.facts import Collection
@@ -41,7 +41,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = 1024
     monkeypatch.setattr(blocks_module, "BLOCK", 700)
     monkeypatch.setattr(blocks_module, "CONTEXT", 300)
-    monkeypatch.setattr(text, "CONTEXT", 300)
+    monkeypatch.setattr(lines, "CONTEXT", 300)
     monkeypatch.setattr(text, "SAMPLE", 256)
     monkeypatch.setattr(storms, "CELL", cell)
     monkeypatch.setattr(shards_module, "CELL", cell)

@@ -1,0 +1,200 @@
+"""From a candidate to a fact: whether its pattern matches the line, or the lines around it, and where and when that was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.group_lists import groups_text
+from neuron_doctor.collectors.lines import Lines, decoded, timeless
+from neuron_doctor.collectors.masking import MASK, masked, without_secrets
+from neuron_doctor.collectors.nrt import CODES, SYMBOLS
+from neuron_doctor.collectors.prefixes import Record
+from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Span, Value, span_of
+from neuron_doctor.engine.patterns import Pattern, compiled, read_captures
+
+#: A pattern with an anchor sees so many lines before and after the anchor's line.
+LINES_BEFORE, LINES_AFTER = 16, 8
+#: A line without a header belongs to one at most so many lines above it.
+REACH_BACK = 12
+#: Of a longer line, only this much on either side of a match is looked at (bytes).
+REACH_ASIDE = 8 * 1024
+
+
+class Candidate(Struct, frozen=True):
+    """A line that a pattern may match: where it stands in its block, and the byte at which the pattern's event was."""
+
+    lines: Lines
+    begin: int
+    end: int
+    at: int
+    pattern: Pattern
+
+    @property
+    def offset(self) -> int:
+        """Where the line begins in the stream."""
+        return self.lines.block.base + self.begin
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The bounds of what is looked at: the line, or what is around the event in a long one."""
+        if self.end - self.begin <= 2 * REACH_ASIDE:
+            return self.begin, self.end
+        return max(self.begin, self.at - REACH_ASIDE), min(self.end, self.at + REACH_ASIDE)
+
+
+class Match(Struct, frozen=True):
+    """What a record says: the typed captures, the place that it states itself, the text that matched, and what of that must
+    not be shown."""
+
+    record: Record
+    data: dict[str, Value]
+    place: Place
+    text: str
+    hidden: str
+
+
+class Found(Struct, frozen=True):
+    """A match, and the record that it stands in."""
+
+    groups: Mapping[str, str | None]
+    text: str
+    record: Record
+
+
+def match_of(candidate: Candidate, inp: Input) -> Match | None:
+    """What the candidate says, if its pattern matches after all and all values read as their types."""
+    found = found_by(candidate)
+    return read_of(candidate, found, inp) if found else None
+
+
+def found_by(candidate: Candidate) -> Found | None:
+    """Where the pattern matches."""
+    begin, end = candidate.reach
+    find = _in_window if candidate.pattern.anchor else _in_line
+    return find(candidate.lines, begin, end, candidate.pattern)
+
+
+def read_of(candidate: Candidate, found: Found, inp: Input) -> Match | None:
+    """What was found, with its types; a value that is none of its type is a problem of the input."""
+    pattern = candidate.pattern
+    try:
+        data, place = read_captures(pattern, found.groups)
+        data = _completed(pattern.emits, data)
+    except (ValueError, KeyError):
+        inp.problem(
+            f"a record matches {pattern.id} with a value that does not read as its type",
+            candidate.lines.block.line_number(candidate.reach[0]),
+        )
+        return None
+    if pattern.emits == "hit":
+        data["pattern"] = pattern.id
+    hidden = found.groups.get("value") if data.get("value") == MASK else None
+    return Match(found.record, data, place.over(found.record.place), found.text, hidden or "")
+
+
+def fact_of(candidate: Candidate, match: Match, inp: Input) -> Fact:
+    """The fact that a match makes."""
+    return Fact(
+        kind=candidate.pattern.emits,
+        data=match.data,
+        place=place_of(candidate, match, inp),
+        span=_span(candidate, match, inp.path),
+        source=inp.source_id or inp.path,
+        instant=instant_of(candidate, match),
+    )
+
+
+def place_of(candidate: Candidate, match: Match, inp: Input) -> Place:
+    """What the record says of its place, completed from the lines above and from the path."""
+    inherited = NOWHERE if match.record.has_header else inherited_place(candidate)
+    return match.place.over(inherited).over(inp.place)
+
+
+def inherited_place(candidate: Candidate) -> Place:
+    """The place that a line without a header has from the one above that has one: where that header's message was not
+    finished or the line is indented."""
+    lines = candidate.lines
+    begin, _ = candidate.reach
+    tokens = NOWHERE
+    for bounds in lines.above(begin, REACH_BACK):
+        gist = lines.gist(*bounds)
+        tokens = tokens.over(gist.place)
+        if gist.heads:
+            indented = lines.block.data[begin : begin + 1] in (b" ", b"\t")
+            return tokens if indented or gist.unfinished else NOWHERE
+    return NOWHERE
+
+
+def instant_of(candidate: Candidate, match: Match) -> Instant | None:
+    """When it was written: the record's own time, or that of the header above it."""
+    if match.record.instant:
+        return match.record.instant
+    lines = candidate.lines
+    for begin, end in lines.above(candidate.reach[0], REACH_BACK):
+        if lines.gist(begin, end).heads:
+            above = lines.peeled(begin, end).records[-1].instant
+            return above and replace(above, uncertainty_ns=max(above.uncertainty_ns, 10**9))
+    return match.record.outer
+
+
+def _span(candidate: Candidate, match: Match, path: str) -> Span:
+    """The line as evidence; what is secret in it does not reach the quotation."""
+    block = candidate.lines.block
+    begin, end = candidate.reach
+    raw = block.data[begin:end]
+    column = max(decoded(raw).find(match.text), 0) + 1
+    span = span_of(path, raw.rstrip(b"\r"), block.base + begin, block.line_number(begin), column)
+    text = span.text.replace(match.hidden, MASK) if match.hidden else span.text
+    return replace(span, text=without_secrets(text))
+
+
+def _completed(kind: str, data: dict[str, Value]) -> dict[str, Value]:
+    """What a fact of this kind has beyond its captures: the other name of a status, the mask of a secret, ranks in the
+    form in which the engine reads them."""
+    if kind == "status":
+        code = int(str(data["code"])) if "code" in data else CODES[str(data["symbol"])]
+        return {"api": "", **data, "code": code, "symbol": SYMBOLS.get(code, "")}
+    if kind == "env":
+        return {**data, "value": masked(str(data["name"]), str(data.get("value", "")))}
+    if kind == "process-groups":
+        return {**data, "groups": groups_text(str(data["groups"]))}
+    return data
+
+
+# --- does the pattern match ----------------------------------------------------------------------------------------
+
+
+def _in_line(lines: Lines, begin: int, end: int, pattern: Pattern) -> Found | None:
+    regex = pattern.compiled()
+    line = lines.whole(begin, end)
+    for record in line.records:
+        if _channel_fits(pattern, record) and (match := regex.search(line.text[record.start : record.end])):
+            return Found(match.groupdict(), match[0], record)
+    match = regex.search(timeless(line.text))
+    if match is None:
+        return None
+    record = next((r for r in line.records if r.start <= match.start() < r.end), line.records[-1])
+    return Found(match.groupdict(), match[0], record) if _channel_fits(pattern, record) else None
+
+
+def _channel_fits(pattern: Pattern, record: Record) -> bool:
+    return pattern.channel in ("any", record.channel.value)
+
+
+def _in_window(lines: Lines, begin: int, end: int, pattern: Pattern) -> Found | None:
+    """A match over the neighbours of the anchor's line that takes in that line."""
+    anchor = lines.gist(begin, end).message
+    search = compiled(pattern.search).search
+    if not any(map(search, anchor.split("\n"))):  # a candidate only: spare its neighbours
+        return None
+    before = [lines.gist(*bounds).message for bounds in lines.above(begin, LINES_BEFORE)][::-1]
+    after = [lines.gist(*bounds).message for bounds in lines.below(end, LINES_AFTER)]
+    at = sum(map(len, before)) + len(before)
+    for match in pattern.compiled().finditer("\n".join([*before, anchor, *after])):
+        if match.start() <= at + len(anchor) and match.end() > at:
+            return Found(match.groupdict(), anchor, lines.peeled(begin, end).records[-1])
+    return None
