@@ -15,6 +15,7 @@ from neuron_doctor.engine.decide import Graph
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span, ranks_of
 from neuron_doctor.engine.grades import Role
 from neuron_doctor.engine.match import Match, canonical
+from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.rulefile import ActionDoc
 from neuron_doctor.engine.verdict import Action, Alternative, Finding, Proof
@@ -176,7 +177,7 @@ def _confidence(match: Match, others: Witnesses) -> float:
 
 
 def _action(doc: ActionDoc, match: Match) -> Action:
-    values = {**_captures(match.facts), **{k: str(v) for k, v in match.place.known().items()}}
+    values = {**_captures(match.facts), **{k: _said(v) for k, v in match.place.known().items()}}
     if match.place.ranks:
         more = len(match.place.ranks) > RANKS_NAMED
         values["rank"] = ",".join(map(str, match.place.ranks[:RANKS_NAMED])) + (",..." if more else "")
@@ -209,6 +210,13 @@ def _captures(facts: Iterable[Fact]) -> dict[str, str]:
     found: dict[str, str] = {}
     for fact in facts:
         for name, value in fact.data.items():
-            if isinstance(value, str | int | float) and value != "":
-                found.setdefault(name, str(value))
+            if said := _said(value):
+                found.setdefault(name, said)
     return found
+
+
+def _said(value: object) -> str:
+    """A value in a sentence; a list of numbers is one of ranks. Empty for what cannot be said in one."""
+    if isinstance(value, tuple):
+        return ranks_text(value) if all(isinstance(one, int) for one in value) else ""
+    return str(value) if isinstance(value, str | int | float) else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source, Span, Value
@@ -25,7 +26,7 @@ def hit(
     source: str = "s",
     clock: Clock = Clock.HOST_LOCAL,
     repeats: int = 0,
-    data: dict[str, str | int] | None = None,
+    data: Mapping[str, Value] | None = None,
     **place: object,
 ) -> Fact:
     """A hit at `at` seconds."""

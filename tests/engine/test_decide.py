@@ -90,6 +90,15 @@ def test_a_headline_says_as_much_of_the_place_as_is_known(tmp_path: Path, place:
     assert run(pack(tmp_path, raised), hit("raising", **place)).verdict.headline == f"raised held{words}"
 
 
+def test_an_action_names_ranks_as_people_write_them(tmp_path: Path) -> None:
+    target = "the dumps of {missing_dumps}, the logs of {ranks}, {left_out}"
+    raised = rule("raised", "record: raising", patterns=("raising",))
+    raised = raised.replace("action: restart", f"action: collect-more, target: '{target}'")
+    fact = hit("raising", ranks=(0, 1, 2, 5), data={"missing_dumps": (3, 4), "left_out": ()})
+    [finding] = run(pack(tmp_path, raised), fact).findings
+    assert finding.actions[0].target == "the dumps of 3-4, the logs of 0-2,5, <left-out>"
+
+
 def test_hosts_without_a_kernel_log_are_named_beside_one_that_has_one(tmp_path: Path) -> None:
     broke = [hit("broke", host=f"h{n}", device=3, offset=n) for n in range(6)]
     log, kernel, unplaced = source("s"), source("k", kind="kernel", host="h0"), source("u", kind="kernel")
