@@ -127,6 +127,11 @@ def _next_form(text: str, peeled: _Peeled) -> tuple[Form, re.Match[str]] | None:
     return found
 
 
+def _dated_by_a_logger(peeled: _Peeled) -> bool:
+    """Whether the host's logger has told when the kernel's line was, by a clock that goes on through reboots."""
+    return peeled.last is not None and peeled.last.kernel and bool(peeled.stamps)
+
+
 def _learn(peeled: _Peeled, form: Form, match: re.Match[str]) -> None:
     groups = match.groupdict()
     for name, value in groups.items():
@@ -135,7 +140,7 @@ def _learn(peeled: _Peeled, form: Form, match: re.Match[str]) -> None:
         elif value is not None:
             peeled.known[name] = value
     instant = form.stamp(groups) if form.stamp else None
-    if instant is not None:
+    if instant is not None and not (instant.clock is Clock.BOOT and _dated_by_a_logger(peeled)):
         (peeled.waiting if form.queued else peeled.stamps).append(instant)
     peeled.at = match.end()
     peeled.kernel |= form.kernel

@@ -232,6 +232,8 @@ def test_a_rank_within_tensor_parallelism_is_no_rank_of_the_job() -> None:
 # --- the kernel ----------------------------------------------------------------------------------------------------
 
 BOOT = Instant(7638_723761_000, Clock.BOOT, 1000)
+#: What a logger writes down goes on through reboots, and is by the clock of the host's other logs.
+_OCT_16 = 88045620 * 10**9
 
 
 @pytest.mark.parametrize(
@@ -242,12 +244,17 @@ BOOT = Instant(7638_723761_000, Clock.BOOT, 1000)
         ("[ 7638.723761] host-7 kernel: ", BOOT, "host-7"),
         ("<3>[ 7638.723761] ", BOOT, None),
         ("kern  :err   : [ 7638.723761] ", BOOT, None),
-        ("Oct 16 01:07:00 host-7 kernel: [ 7638.723761] ", BOOT, "host-7"),
-        ("Oct 16 01:07:00 ** kernel: [ 7638.723761] ", BOOT, None),
+        ("Oct 16 01:07:00 host-7 kernel: [ 7638.723761] ", Instant(_OCT_16, Clock.YEARLESS, 10**9), "host-7"),
+        ("Oct 16 01:07:00 ** kernel: [ 7638.723761] ", Instant(_OCT_16, Clock.YEARLESS, 10**9), None),
         ("[Sun Jan 11 09:52:01 2026] ", Instant(1768125121 * 10**9, Clock.HOST_LOCAL, 10**9), None),
         ("[二 9月  3 05:57:48 2024] ", Instant(1725343068 * 10**9, Clock.HOST_LOCAL, 10**9), None),
         ("2026-07-01T10:00:00,123456+00:00 ", Instant(1782900000_123456_000, Clock.UTC, 1000), None),
         ("2026-07-01T12:00:00.123456+02:00 host-7 kernel: ", Instant(1782900000_123456_000, Clock.UTC, 1000), "host-7"),
+        (
+            "2026-07-01T10:00:00.123456+00:00 host-7 kernel: [ 7638.723761] ",
+            Instant(1782900000_123456_000, Clock.UTC, 1000),
+            "host-7",
+        ),
         ("[  +0.000012] ", None, None),
         ("kernel: ", None, None),
     ],
