@@ -14,6 +14,7 @@ from neuron_doctor.engine.grades import EdgeType, Role
 from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment
+from neuron_doctor.engine.other_jobs import other_jobs
 from neuron_doctor.engine.relate import relate
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.timeline import Timeline, timeline
@@ -52,7 +53,7 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     kept = _not_superseded(list(matches))
     clocks = timeline(facts, sources)
     progress = _progress(facts, clocks)
-    earlier = beforehand(facts, sources, clocks)
+    earlier, others = beforehand(facts, sources, clocks), other_jobs(facts, sources)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
     by_name: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
@@ -60,7 +61,8 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
 
     def role(match: Match) -> Role:
         past = _survived(match, progress, single) or _ended(match, by_name, clocks)
-        return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if earlier.holds(match) else Role.CASCADE)
+        elsewhere = earlier.holds(match) or others.hold(match)
+        return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 
     roles = [role(match) for match in kept]
     active = [number for number, match in enumerate(kept) if _takes_part(match, roles[number])]
