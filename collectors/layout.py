@@ -15,7 +15,7 @@ extension, date and words for evidence), below what all paths have in common, by
       state one world with room for the local ranks of all.
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise. A name of one letter and a number
-   (`n101/`) needs b. and ranks of its own.
+   (`n101/`) needs b., and ranks of its own or that two say which machine they are of.
 3. **Aliases.** Where the lines of at least two hosts of 1. or 2. are each prefixed with one address or name
    (Ray's `ip=10.5.0.11`), a different one for each, the two names are one host: an `identity` fact says so.
 

@@ -111,7 +111,7 @@ class Member(Struct):
 
 def proof(members: Mapping[str, Member], is_host: Mapping[str, str], *, short: bool) -> Proof:
     """What shows that these siblings are hosts; `is_host` has the known names, in lower case. Names that are `short` (one
-    letter and a number) need more than one sign."""
+    letter and a number) need more than one sign: ranks of their own, or the machines' own names."""
     if len(members) <= 1:
         return Proof.NONE
     if any(name.casefold() in is_host for name in members):
@@ -122,7 +122,7 @@ def proof(members: Mapping[str, Member], is_host: Mapping[str, str], *, short: b
     apart = _each_its_own(_in_common_attempts(told))
     if not apart and (_same_ranks(told) or _one_after_another(told)):
         return Proof.NONE
-    if _from_machines(members.values()) and (apart or not short):
+    if _from_machines(members.values()) and (apart or not short or _several_machines(members.values())):
         return Proof.MACHINE
     return Proof.JOB if not short and _alike(members.values()) and (apart or _one_job(members.values())) else Proof.NONE
 
@@ -130,6 +130,11 @@ def proof(members: Mapping[str, Member], is_host: Mapping[str, str], *, short: b
 def _one_machine(told: Iterable[Telling]) -> bool:
     """Two siblings were taken on the same machine."""
     return any(count > 1 for count in Counter(name for one in told for name in one.machines).values())
+
+
+def _several_machines(members: Iterable[Member]) -> bool:
+    """Two directories at least say which machine they were taken on."""
+    return sum(member.is_directory and bool(member.told.machines) for member in members) > 1
 
 
 def _in_common_attempts(told: Sequence[Telling]) -> list[set[tuple[int | None, int]]]:

@@ -134,6 +134,17 @@ def test_a_name_of_one_letter_needs_a_kernel_log_and_ranks_of_its_own() -> None:
     assert set(hosts(together(*alone)).values()) == {None}
 
 
+def test_a_name_of_one_letter_is_a_host_where_its_machine_and_that_of_a_sibling_are_stated() -> None:
+    logs = [source(f"m{n}/job.log") for n in (0, 1)]
+    streams = [source(f"m{n}/monitor.json", "neuron-monitor") for n in (0, 1)]
+    said = [fact(f"m{n}/monitor.json", "identity", instance_id=f"i-0123456789abcdef{n}") for n in (0, 1)]
+    assert set(hosts(together(*logs, *streams, *said)).values()) == {"m0", "m1"}
+    assert set(hosts(together(*logs, *streams, said[0])).values()) == {None}
+    files = [source(f"m{n}.json", "neuron-monitor") for n in (0, 1)]
+    said = [fact(f"m{n}.json", "identity", instance_id=f"i-0123456789abcdef{n}") for n in (0, 1)]
+    assert set(hosts(together(*files, *said)).values()) == {None}
+
+
 def test_a_part_that_content_names_is_that_host_and_its_siblings_are_hosts_too() -> None:
     files = [source("trn-x1.log"), source("trn-x2.log"), source("note.txt")]
     named = fact("trn-x2.log", place=Place(host="TRN-X2"))
