@@ -59,8 +59,10 @@ class Gathering(Struct, eq=False):
 
     @property
     def title(self) -> str:
-        """What it is, in words: the operation and its group."""
-        return f"{self.operation.name if self.operation else 'a collective'} of {self.group.title}"
+        """What it is, in words: the operation, its group, and the ends of a transfer."""
+        source, target = self.ends or (-1, -1)
+        ends = f" from rank {source} to rank {target}" if source >= 0 else ""
+        return f"{self.operation.name if self.operation else 'a collective'} of {self.group.title}{ends}"
 
     @property
     def waiting(self) -> list[int]:
