@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
@@ -35,13 +35,19 @@ class Disagreement(Struct, frozen=True):
 
 def disagreement(issued: Mapping[int, Operation]) -> Disagreement | None:
     """The first thing on which the ranks differ that issued one collective; None where they agree."""
-    for what, read in (("op", _name), ("size", _sizes), ("dtype", _dtype)):
-        variants: dict[str, list[int]] = defaultdict(list)
-        for rank, operation in issued.items():
-            variants[read(operation)].append(rank)
+    for what in _READ:
+        variants = variants_of(issued, what)
         if len(variants) > 1 and not (what != "op" and "" in variants):
             return Disagreement(what, _minority(variants), _difference(variants))
     return None
+
+
+def variants_of(issued: Mapping[int, Operation], what: str) -> dict[str, list[int]]:
+    """The ranks that issued one collective by what they say of it: its operation, its sizes, or its type."""
+    variants: dict[str, list[int]] = defaultdict(list)
+    for rank, operation in issued.items():
+        variants[_READ[what](operation)].append(rank)
+    return dict(variants)
 
 
 def _name(operation: Operation) -> str:
@@ -65,6 +71,10 @@ def _dtype(operation: Operation) -> str:
     return operation.dtype
 
 
+#: What is compared, in this order.
+_READ: Mapping[str, Callable[[Operation], str]] = {"op": _name, "size": _sizes, "dtype": _dtype}
+
+
 def _minority(variants: Mapping[str, list[int]]) -> tuple[int, ...]:
     """All but the ranks of the one variant that most ranks have; nobody where no such variant is."""
     counts = sorted((len(ranks) for ranks in variants.values()), reverse=True)
@@ -86,17 +96,18 @@ def first_disagreement(group: ProcessGroup, ordinals: Iterable[int]) -> tuple[in
     program, if they agree on what came just before and all but few of them agree now.
     """
     for ordinal in ordinals:
-        found = disagreement(_issued(group, ordinal))
+        found = disagreement(issued_at(group, ordinal))
         if found is not None and (group.proven or _is_telling(group, ordinal, found)):
             return ordinal, found
     return None
 
 
-def _issued(group: ProcessGroup, ordinal: int) -> dict[int, Operation]:
+def issued_at(group: ProcessGroup, ordinal: int) -> dict[int, Operation]:
+    """The operation of this ordinal as each member issued it that still describes it."""
     return {rank: operation for rank, member in group.members.items() if (operation := member.at(ordinal))}
 
 
 def _is_telling(group: ProcessGroup, ordinal: int, found: Disagreement) -> bool:
-    before = _issued(group, ordinal - 1)
+    before = issued_at(group, ordinal - 1)
     few = 0 < len(found.odd) <= len(group.members) // _MANY
     return few and len(before) == len(group.members) and disagreement(before) is None

@@ -108,9 +108,10 @@ def _seen_moving(blames: Sequence[Blame]) -> Blame:
 
 def _mismatch(differing: Disagreement, gathering: Gathering | None, group: ProcessGroup) -> Blame:
     what = {"op": "different operations", "size": "different element counts", "dtype": "different data types"}
+    kind = "transfer" if gathering and gathering.is_transfer else "collective"
     return Blame(
         f"{differing.what}-mismatch",
-        f"the ranks of {group.title} issued one collective with {what[differing.what]}: {differing.difference}",
+        f"the ranks of {group.title} issued one {kind} with {what[differing.what]}: {differing.difference}",
         culprits=differing.odd,
         members=() if differing.odd else tuple(sorted(group.members)),
         difference=differing.difference,

@@ -14,6 +14,7 @@ from neuron_doctor.engine.gatherings import Gathering, Waits
 from neuron_doctor.engine.order_vote import out_of_step
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import ROOTED, Operation, RankRecord
+from neuron_doctor.engine.tie_vote import differing_ends, settled
 from neuron_doctor.engine.waitfor import bottoms, reversed_edges
 
 #: A rank whose device still works on what peers have completed lags by at least this many collectives.
@@ -209,8 +210,14 @@ def _disagreements(hang: Hang) -> dict[int, Disagreement]:
     """By gathering: in what the ranks differ that came to it."""
     found: dict[int, Disagreement] = {}
     for gathering in hang.waits.gatherings:
-        if not gathering.is_transfer:
-            differing = first_disagreement(gathering.group, [gathering.ordinal])
-            if differing is not None:
-                found[id(gathering)] = differing[1]
+        differing = differing_ends(gathering, hang.dumps) if gathering.is_transfer else _of_collective(hang, gathering)
+        if differing is not None:
+            found[id(gathering)] = differing
     return found
+
+
+def _of_collective(hang: Hang, gathering: Gathering) -> Disagreement | None:
+    found = first_disagreement(gathering.group, [gathering.ordinal])
+    if found is None or found[1].odd:
+        return found[1] if found else None
+    return settled(found[1], gathering.group, gathering.ordinal, hang.groups)
