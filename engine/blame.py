@@ -26,6 +26,8 @@ _LONG = 10_000
 _FEW = 4
 #: So many groups are named in a sentence.
 _SHOWN = 4
+#: What a collective looks like that runs, or ends, when the dumps are taken.
+_RUNNING = frozenset({"transport-stall", "partial-completion"})
 #: Two ranks that wait for each other, and no more.
 _TWO = 2
 
@@ -90,9 +92,9 @@ def _seen_several(blames: Sequence[Blame]) -> Blame:
 
 def _moves(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> bool:
     """Whether the job seems to go on: in one place a rank is still to come, and in another all have come to a collective
-    that just runs. A hang has one of these reasons, a snapshot of a moving job has both. Where transfers are not recorded,
+    that just runs, or ends. A hang has one of these reasons, a snapshot of a moving job has both. Where transfers are not recorded,
     those who have come may wait in one."""
-    stalls = [one.gathering for one in blames if one.verdict == "transport-stall" and one.gathering]
+    stalls = [one.gathering for one in blames if one.verdict in _RUNNING and one.gathering]
     runs = any(not stall.is_transfer and (stall.group.completions or not show_ends(dumps)) for stall in stalls)
     return runs and any(one.verdict in {"rank-missing", "p2p-missing"} and one.culprits for one in blames)
 
@@ -101,7 +103,7 @@ def _seen_moving(blames: Sequence[Blame]) -> Blame:
     late = tuple(sorted({rank for one in blames for rank in one.culprits}))
     told = (
         f"one place still waits for {named_ranks(late)} while in another all have come to a collective that has not "
-        "completed: so it looks when the dumps are taken of a job that moves; take them again a minute later"
+        "completed on all: so it looks when the dumps are taken of a job that moves; take them again a minute later"
     )
     return Blame("undecided", told, members=late, gathering=blames[0].gathering)
 

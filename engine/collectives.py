@@ -48,6 +48,9 @@ def _of_run(selection: Selection, heard: Iterable[int]) -> Iterator[Fact]:
     dumps = selection.dumps
     if not dumps:
         return
+    if selection.scattered:
+        yield _scattered(dumps)
+        return
     groups = process_groups(dumps, heard)
     found = waits(groups, dumps)
     blames = blame(groups, dumps, found)
@@ -63,7 +66,7 @@ def _slow(groups: list[ProcessGroup]) -> list[Blame]:
     return [
         Blame(
             "straggler",
-            f"came last to {slow.times} of the last {slow.of} collectives of {slow.group.title}; the others waited "
+            f"came last to {slow.times} of the last {slow.of} collectives of {slow.group.title} that waited; the others did "
             f"{slow.wait_us / 1000:.0f} ms longer than it did (median)",
             culprits=(slow.rank,),
             waiting=tuple(sorted(set(slow.group.members) - {slow.rank})),
@@ -149,6 +152,14 @@ def _stood_at(one: Blame, dumps: dict[int, RankRecord]) -> str:
 def _waits_at(one: Blame) -> str:
     operation = one.gathering.operation if one.gathering else None
     return operation.frames[0] if operation and operation.frames else ""
+
+
+def _scattered(dumps: dict[int, RankRecord]) -> Fact:
+    told = (
+        "the dumps were written at different moments, between which the job went on: they show no one state of it, and who "
+        "seems to wait may have been waited for; take the dumps of all ranks again, at one time"
+    )
+    return _derived(next(iter(dumps.values())), _empty("undecided", told, members=tuple(dumps)), (), None)
 
 
 def _stale(record: RankRecord) -> Fact:

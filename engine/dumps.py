@@ -17,10 +17,12 @@ _Key = tuple[str, str]
 
 
 class Selection(Struct, frozen=True):
-    """The dumps of one run, by rank, and those that lay beside them and are not of it."""
+    """The dumps of one run, by rank, and those that lay beside them and are not of it. `scattered`: most were written at
+    so different moments that they show no one state of the job."""
 
     dumps: dict[int, RankRecord]
     stale: tuple[RankRecord, ...]
+    scattered: bool = False
 
 
 def selections(facts: Iterable[Fact]) -> Iterator[Selection]:
@@ -39,12 +41,14 @@ def _selection(records: list[RankRecord]) -> Selection:
     reach = _reach(main)
     kept = main + [record for record in rest if not record.last_ns or _fits(record, reach)]
     dumps = _newest(_domestic(kept) or kept)
-    behind = _left_behind(dumps)
-    dumps = {rank: record for rank, record in dumps.items() if rank not in behind}
+    behind, places = _left_behind(dumps)
+    few = 2 * len(behind) <= len(dumps)
+    # Where most are behind, and at one place, the few that are ahead of them may be the strange ones.
+    dumps = {rank: record for rank, record in dumps.items() if not few or rank not in behind}
     chosen = {id(record) for record in dumps.values()}
     twins = {rank: _signature(record) for rank, record in dumps.items()}
     stale = (r for r in records if id(r) not in chosen and twins.get(r.rank) != _signature(r))
-    return Selection(dict(sorted(dumps.items())), tuple(stale))
+    return Selection(dict(sorted(dumps.items())), tuple(stale), scattered=not few and places > 1)
 
 
 def _signature(record: RankRecord) -> tuple[int, int, int]:
@@ -118,8 +122,9 @@ def _newest(records: Iterable[RankRecord]) -> dict[int, RankRecord]:
     return best
 
 
-def _left_behind(dumps: dict[int, RankRecord]) -> set[int]:
-    """Ranks whose dump was written earlier than the others': peers completed two collectives that it never issued."""
+def _left_behind(dumps: dict[int, RankRecord]) -> tuple[set[int], int]:
+    """Ranks whose dump was written earlier than the others': peers completed two collectives that it never issued. And at
+    how many different places they stand, at most, in one group."""
     furthest: dict[_Key, int] = defaultdict(lambda: -1)
     issued: list[tuple[_Key, int, int]] = []
     for rank, record in dumps.items():
@@ -129,5 +134,6 @@ def _left_behind(dumps: dict[int, RankRecord]) -> set[int]:
                 synchronising = [op.sequence for op in group.recent if op.name not in ROOTED]
                 furthest[key] = max(furthest[key], synchronising[-2] if len(synchronising) > 1 else -1)
                 issued.append((key, _progress(group)[1], rank))
-    behind = {rank for key, last, rank in issued if last < furthest[key]}
-    return behind if 2 * len(behind) <= len(dumps) else set()
+    late = [(key, last, rank) for key, last, rank in issued if last < furthest[key]]
+    places = Counter(key for key, _ in {(key, last) for key, last, _ in late} if any(key))
+    return {rank for *_, rank in late}, max(places.values(), default=0)

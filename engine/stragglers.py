@@ -10,8 +10,10 @@ from msgspec import Struct
 
 from neuron_doctor.engine.process_groups import ProcessGroup
 
-#: So many collectives must show it, in this share of them, and the others must wait so much longer.
+#: So many collectives must be known, so many of them show that somebody waited, and in this share of those the others
+#: must have waited for the same rank, so much longer than it did. Of the collectives of a step often only the first waits.
 _COLLECTIVES = 8
+_TELLING = 5
 _SHARE = 0.9
 _TIMES = 3
 #: The least that counts as waiting: where the device is timed, and where only the host's clock is (which sees a
@@ -20,7 +22,8 @@ _TIMED_US, _SEEN_US = 5_000, 500_000
 
 
 class Straggler(Struct, frozen=True):
-    """A rank that was last in `times` of `of` collectives of a group; the others waited `wait_us` for it (median)."""
+    """A rank that was last in `times` of the `of` collectives of a group in which anybody waited; the others waited
+    `wait_us` for it (median)."""
 
     rank: int
     group: ProcessGroup
@@ -63,12 +66,15 @@ def _last_in(group: ProcessGroup) -> Iterator[Straggler]:
     rows = _waits(group)
     if len(rows) < _COLLECTIVES or len(group.members) < len(group.ranks) or len(group.ranks) == 1:
         return
-    rank, times = Counter(min(row, key=lambda rank: (row[rank], rank)) for row in rows).most_common(1)[0]
-    own = median(row[rank] for row in rows)
-    others = median(median(wait for peer, wait in row.items() if peer != rank) for row in rows)
     floor = _TIMED_US if all(member.record and member.record.starts for member in group.members.values()) else _SEEN_US
-    if times >= _SHARE * len(rows) and others - own >= floor and others >= _TIMES * own:
-        yield Straggler(rank, group, times, len(rows), int(others - own))
+    telling = [row for row in rows if median(sorted(row.values())[1:]) - min(row.values()) >= floor]
+    if len(telling) < _TELLING:
+        return
+    rank, times = Counter(min(row, key=lambda rank: (row[rank], rank)) for row in telling).most_common(1)[0]
+    own = median(row[rank] for row in telling)
+    others = median(median(wait for peer, wait in row.items() if peer != rank) for row in telling)
+    if times >= _SHARE * len(telling) and others - own >= floor and others >= _TIMES * own:
+        yield Straggler(rank, group, times, len(telling), int(others - own))
 
 
 def _waits(group: ProcessGroup) -> list[dict[int, int]]:

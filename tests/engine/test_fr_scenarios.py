@@ -116,6 +116,14 @@ def test_a_rank_still_to_come_while_elsewhere_a_collective_runs_is_a_job_that_mo
     assert "take them again" in str(fact.data["description"])
 
 
+def test_a_rank_still_to_come_while_elsewhere_a_collective_ends_is_a_job_that_moves() -> None:
+    mesh = Mesh(4, 2)
+    at = [number for number, op in enumerate(mesh.program(6)) if op.group.desc == "TENSOR"][9]
+    job = run(mesh, programs_of(mesh), Faults(host={1: 12}, unseen={6: at}), ahead=1)
+    (fact,) = match_collectives(facts_of(job))
+    assert (fact.data["verdict"], fact.place.ranks) == ("undecided", ())
+
+
 def crossed(mesh: Mesh, rank: int) -> dict[int, list[Op]]:
     """The programs of a pipeline in which one rank receives what its partner makes of what it would only send then."""
     programs = programs_of(mesh)
