@@ -106,7 +106,7 @@ def _consequences(heading: str, groups: Sequence[Group]) -> Iterator[str]:
     rows = [
         (
             f"{group.count:,}",
-            prose(group.title),
+            prose(f"{group.title}: {group.told}" if group.told else group.title),
             code_span(group.cause),
             group.role.value,
             ranges(group.ranks),

@@ -17,10 +17,12 @@ _NUMBER = regex("[0-9]+")
 
 
 class Group(Struct, frozen=True):
-    """Findings of one rule in one role, told in one line: how many, and over which ranks and hosts."""
+    """Findings of one rule in one role, told in one line: how many, and over which ranks and hosts. `told` is what one of them
+    says beyond its title, where that is all that it is there for."""
 
     role: Role
     title: str
+    told: str
     cause: str
     count: int
     ranks: tuple[int, ...]
@@ -88,6 +90,7 @@ def _group(pile: Sequence[Finding]) -> Group:
     return Group(
         role=first.role,
         title=first.title,
+        told=next((text for text in first.observed if first.role is Role.CONTEXT), ""),
         cause=first.cause,
         count=sum(finding.count for finding in pile),
         ranks=tuple(sorted({rank for finding in pile for rank in ranks_of(finding)})),

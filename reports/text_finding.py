@@ -122,6 +122,7 @@ def group_block(title: str, groups: Sequence[Group], width: int, *, verbose: boo
         outlived = ", after which the job went on" if group.role is Role.SURVIVED else ""
         text = f"{group.title} [{group.cause}]{outlived}" + (f": {spread}" if spread else "")
         lines += paragraph(text, width, f"    {group.count:>6,} x ")
+        lines += paragraph(group.told, width, " " * 13) if group.told else []
     return lines + left_out(len(groups) - len(shown), "kind", width)
 
 

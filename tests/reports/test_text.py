@@ -230,6 +230,20 @@ def test_an_error_that_the_job_outlived_is_said_to_be(samples: ModuleType) -> No
     assert "1 x It raised [application-exception], after which the job went on" in text
 
 
+def test_what_stands_beside_the_root_is_told_with_what_it_says(samples: ModuleType) -> None:
+    root = samples.finding("x", "hw-hbm-ue", Role.ROOT)
+    disagree = samples.finding(
+        "w",
+        "collectives-hang",
+        Role.CONTEXT,
+        severity=Severity.WARNING,
+        observed=("a convicts rank 1; b convicts rank 6", "b convicts rank 6; a convicts rank 1"),
+    )
+    found = samples.diagnosis(Status.ROOT_CAUSE, "h", (root, disagree))
+    assert "1 x Title of w [collectives-hang]\n             a convicts rank 1; b convicts rank 6\n" in shown(found)
+    assert "Title of w: a convicts rank 1" in render_markdown(found)
+
+
 def test_only_the_noun_itself_takes_an_s() -> None:
     assert [counted(1, "kind of input"), counted(2, "kind of input")] == ["1 kind of input", "2 kinds of input"]
 
