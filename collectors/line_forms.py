@@ -185,7 +185,8 @@ _SRUN = _label(r" {0,6}(?P<rank>\d{1,6}): ", When.BEFORE_HEADERS)
 _BRACKETED = (
     _label(r"\[rank(?P<rank>\d{1,6})\](?:: ?| )"),  # torch, torchrun and loggers: the global rank
     _label(r"\[default(?P<local_rank>\d{1,4})\]: ?"),  # torchrun --tee: role and local rank
-    _label(r"\[(?:[^\s\]@]{1,80}@)?\d{1,10},(?P<rank>\d{1,6})\]<std(?:out|err|diag)>: ?"),  # mpirun: job, world rank
+    # mpirun: job, world rank; horovodrun without MPI: the rank alone
+    _label(r"\[(?:(?:[^\s\]@]{1,80}@)?\d{1,10},)?(?P<rank>\d{1,6})\]<std(?:out|err|diag)>: ?"),
     _label(r"\[Rank (?P<rank_of_group>\d{1,6})\] "),  # torch's watchdog: its rank in the process group
     _label(r"\[pod/(?P<container>[\w.-]{1,253}/[\w.-]{1,253})\] "),
     _kernel(rf"{_BOOT} (?P<host>[\w.-]{{1,255}}) kernel: ", timestamps.boot),  # journalctl -o short-monotonic
