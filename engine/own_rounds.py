@@ -31,18 +31,18 @@ class _Course(NamedTuple):
 
 
 def short_of_a_round(groups: Iterable[ProcessGroup], dumps: Mapping[int, RankRecord], ranks: Iterable[int]) -> set[int]:
-    """Of these ranks, those that issued fewer transfers before their last collective of the largest group than between
-    any two earlier ones, which were all alike, and none that these had not."""
+    """Of these ranks, those that issued fewer transfers between two of their last collectives of the largest group than
+    between any others, which were all alike, and none that these had not."""
     listed = list(groups)
     return {rank for rank in ranks if rank in dumps and _is_short(_course(listed, dumps[rank]).rounds, dumps[rank])}
 
 
-def _is_short(found: list[_Round], dump: RankRecord) -> bool:
+def _is_short(rounds: list[_Round], dump: RankRecord) -> bool:
     """Of few earlier rounds that are described, all that the dump counts must be made."""
-    *earlier, last = [Counter(one) for one in found] or [Counter()]
-    if not earlier or any(one != earlier[0] for one in earlier) or not last < earlier[0]:
-        return False
-    return len(earlier) >= _ALIKE or _make_up(dump, earlier[0], earlier[0] - last)
+    found = [Counter(one) for one in rounds]
+    at = next((at for at, one in enumerate(found) if one != found[0]), 0)
+    alike = at and found[at] < found[0] and all(one == found[0] for one in found[at + 1 :])
+    return bool(alike) and (at >= _ALIKE or _make_up(dump, found[0], found[0] - found[at]))
 
 
 def _make_up(dump: RankRecord, one: Counter[_Transfer], lacking: Counter[_Transfer]) -> bool:
@@ -64,10 +64,15 @@ def left_their_order(groups: Iterable[ProcessGroup], dumps: Mapping[int, RankRec
 
 
 def _keeps_order(course: _Course) -> bool | None:
-    *earlier, last = [*course.rounds, course.begun] if course.begun else course.rounds or [()]
-    if len(earlier) < _ALIKE or any(one != earlier[0] for one in earlier):
+    """None where this is not known, or what differs is no order."""
+    found = course.rounds
+    at = next((at for at, one in enumerate(found) if one != found[0]), len(found))
+    if at < _ALIKE or any(one != found[0] for one in found[at + 1 :]):
         return None
-    return last == earlier[0][: len(last)]
+    if at < len(found):
+        return None if Counter(found[at]) != Counter(found[0]) else False
+    begun = course.begun
+    return None if Counter(begun) - Counter(found[0]) else begun == found[0][: len(begun)]
 
 
 def _course(groups: Iterable[ProcessGroup], dump: RankRecord) -> _Course:

@@ -1,7 +1,7 @@
 """The one rank that says nothing while all others whose logs are here say that they wait or lost a peer.
 
 Ranks give up within moments of each other, and who gives up first brings the others down: a rank that its launcher ended
-within those moments may only have been slower.
+within those moments may only have been slower. So may one beside ranks that only lost those who had given up.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from neuron_doctor.engine.match import canonical
 from neuron_doctor.engine.moments import difference_ns, moment_of
 from neuron_doctor.engine.topology import Topology
 
-_SAID = frozenset({"collectives", "barrier", "watchdog", "lost"})
+_GAVE_UP = frozenset({"collectives", "barrier", "watchdog"})
+_SAID = _GAVE_UP | {"lost"}
 _SIGTERM = 15
 #: So many ranks must speak; and so many where nothing tells when the silent one ended, nor a dump that is missing.
 _FEWEST = 3
@@ -26,6 +27,7 @@ def silent_ranks(facts: Sequence[Fact], sources: Iterable[Source], topology: Top
     """The `silent-rank` fact, if there is one: at that rank, on the first report of the others."""
     reports = [fact for fact in facts if fact.kind == "hang-report" and fact.data["what"] in _SAID]
     spoken = {rank for fact in reports for rank in ranks_of(fact.place)}
+    gave_up = {rank for fact in reports if fact.data["what"] in _GAVE_UP for rank in ranks_of(fact.place)}
     dumped = {f.place.rank for f in facts if f.kind == "fr-rank"}
     heard = {
         s.place.rank
@@ -35,6 +37,8 @@ def silent_ranks(facts: Sequence[Fact], sources: Iterable[Source], topology: Top
     heard |= {f.place.rank for f in facts if f.kind == "progress" and f.place.rank is not None}
     silent = heard - spoken
     if len(silent) != 1 or len(spoken) < _FEWEST or any(not ranks_of(fact.place) for fact in reports):
+        return []
+    if gave_up and spoken - gave_up:
         return []
     [rank] = silent
     host = topology.host_of_rank.get(rank)

@@ -63,3 +63,11 @@ def test_one_that_left_no_dump_either_needs_fewer_who_speak() -> None:
     assert silent_ranks(facts, empty, JOB) == []
     assert [found.place.rank for found in silent_ranks([*facts, *dumps], empty, JOB)] == [2]
     assert silent_ranks([*facts, *dumps[1:]], empty, JOB) == []
+
+
+def test_beside_ranks_that_only_lost_those_who_gave_up_silence_proves_nothing() -> None:
+    others = (0, 1, 2, 4, 5)
+    assert silent(*(report(rank, what="lost") for rank in others)) == [3]
+    assert silent(*(report(rank, what="lost" if rank > 2 else "watchdog") for rank in others)) == []
+    both = [report(rank, what=what) for rank in others for what in ("watchdog", "lost")]
+    assert silent(*both) == [3]
