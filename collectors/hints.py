@@ -71,7 +71,7 @@ _HOST_DIRECTORY = regex(
 _INSTANCE = regex(r"(?<![0-9a-zA-Z])i-(?:0[0-9a-f]{3,16}|[0-9a-f]{8})(?![0-9a-zA-Z])")
 _RANK = regex(
     r"(?<![a-z])(?:(?P<of>[a-z]{1,20})[-_.]|(?P<glued>local|global))?rank[-_.]?(?P<rank>\d{1,6})(?![\da-z])"
-    r"(?!-\d{1,5}(?!\d))",  # a range of ranks
+    r"(?:-(?P<last>\d{1,5})(?!\d))?",  # a range of ranks, or the number of a copy
     re.IGNORECASE,
 )
 #: A directory is a rank's if nothing else is said: that of an incident (`hang-of-rank-4-and-9`) tells a story.
@@ -121,6 +121,8 @@ def _host(name: str, shape: re.Pattern[str]) -> str | None:
 
 def _rank(name: str) -> Place:
     for match in _RANK.finditer(name):
+        if match["last"] and int(match["last"]) > int(match["rank"]):
+            continue
         of = (match["of"] or match["glued"] or "").casefold()
         if of == "local":
             return Place(local_rank=int(match["rank"]))

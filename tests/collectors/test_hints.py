@@ -97,6 +97,8 @@ def test_no_host_is_guessed(path: str) -> None:
         ("node_rank_0.log", {}),
         ("frank3.log", {}),
         ("rank0-7.log", {}),
+        ("train_rank53-1.log", {"rank": 53}),
+        ("train_rank0-1.log", {}),
         ("ranks0-7.log", {}),
         ("trace_5.json", {}),
         ("input_dump_424238335", {}),
