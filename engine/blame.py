@@ -13,6 +13,7 @@ from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
 from neuron_doctor.engine.idle_ranks import is_through, may_wait, show_ends, silent_peers
 from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.own_rounds import left_their_order, short_of_a_round, short_of_its_partner
+from neuron_doctor.engine.pair_order import out_of_pair_order
 from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import RankRecord, named_ranks
@@ -92,8 +93,8 @@ def _seen_several(blames: Sequence[Blame]) -> Blame:
 
 def _moves(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> bool:
     """Whether the job seems to go on: in one place a rank is still to come, and in another all have come to a collective
-    that just runs, or ends. A hang has one of these reasons, a snapshot of a moving job has both. Where transfers are not recorded,
-    those who have come may wait in one."""
+    that just runs, or ends. A hang has one of these reasons, a snapshot of a moving job has both. Where transfers are not
+    recorded, those who have come may wait in one."""
     stalls = [one.gathering for one in blames if one.verdict in _RUNNING and one.gathering]
     runs = any(not stall.is_transfer and (stall.group.completions or not show_ends(dumps)) for stall in stalls)
     return runs and any(one.verdict in {"rank-missing", "p2p-missing"} and one.culprits for one in blames)
@@ -306,7 +307,8 @@ def _out_of_order(hang: Hang, cycle: Sequence[Gathering], ranks: Sequence[int]) 
     beside = compared(cycle, ranks, hang.dumps)
     if beside.odd and len(beside.odd) <= max(1, len(ranks) // _FEW):
         return beside.odd
-    return tuple(rank for rank in deviants(cycle, ranks, hang.dumps, hang.groups) if rank not in beside.same)
+    found = deviants(cycle, ranks, hang.dumps, hang.groups) or out_of_pair_order(cycle, ranks, hang.dumps)
+    return tuple(rank for rank in found if rank not in beside.same)
 
 
 def _has_done_so_before(hang: Hang, cycle: Sequence[Gathering], rank: int) -> bool:
