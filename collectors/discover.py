@@ -13,7 +13,6 @@ from msgspec import Struct
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.streams import CHUNK, ChunkStream, Damaged, Member, digest, streamed
-from neuron_doctor.collectors.tar import is_tar, tar_members
 from neuron_doctor.collectors.unpack import Codec, codec_of, unpacked
 from neuron_doctor.collectors.urls import is_url, opened
 from neuron_doctor.collectors.utf16 import as_utf8, is_utf16
@@ -23,6 +22,7 @@ from neuron_doctor.collectors.zip import is_zip, zip_members
 #: Layers of packing in one file: a .log.gz in a .tar.gz in a .zip is five.
 MAX_LAYERS = 8
 MAX_MEMBERS = 200_000
+_TAR_HEADER = 512
 #: What one file may unpack to, in bytes: a bomb costs no more time than this, and gzip cannot pack 1,100 times.
 MAX_GROWTH, ALWAYS_ALLOWED = 2_000, 1 << 30
 
@@ -106,7 +106,16 @@ def is_packed(head: bytes) -> bool:
 def _members_of(head: bytes) -> Callable[[BufferedReader], Iterator[Member]] | None:
     if is_zip(head):
         return zip_members
+    if not _may_be_tar(head):
+        return None
+    from neuron_doctor.collectors.tar import is_tar, tar_members  # noqa: PLC0415 - the library of tars, for few inputs
+
     return tar_members if is_tar(head) else None
+
+
+def _may_be_tar(head: bytes) -> bool:
+    """Whether the digits of a checksum stand where a tar has them, or its name: plain text is refused without more ado."""
+    return head[257:262] == b"ustar" or (len(head) >= _TAR_HEADER and not head[148:154].strip(b"01234567 \0"))
 
 
 def _decompressed(inp: Input, codec: Codec, budget: Budget) -> Input:

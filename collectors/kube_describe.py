@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -107,7 +106,7 @@ def _pod(inp: Input, thing: _Object) -> Iterator[Fact]:
         reason=thing.value("Reason"),
         node=_node_of(thing),
     )
-    span = _span(inp, thing.sections.get("Status", thing.sections["Name"])[0])
+    span = _span(inp, (thing.sections.get("Status") or thing.sections.get("Name") or thing.sections["Containers"])[0])
     found = False
     for section in ("Init Containers", "Containers"):
         for name, members in _containers(thing.sections.get(section, [])):
@@ -166,6 +165,8 @@ def _container(inp: Input, base: Container, members: _Members, span: Span) -> It
 
 
 def _instant(text: str) -> Instant | None:
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - it loads sockets and more, and few inputs have dates
+
     found = _DATE.search(text)
     try:
         when = parsedate_to_datetime(found[0]) if found else None

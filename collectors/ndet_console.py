@@ -21,6 +21,8 @@ _EVENT = regex(
     r"\s*(?P<event>\S[^\n]{0,400}?) \((?P<phase>\w)\) NC (?P<core>\d{1,6}) @ (?P<start>\S{1,32}) - (?P<end>\S{1,32}?): "
     r"(?P<args>\{[^\n]{0,2000})"
 )
+#: What stands in every line of its output.
+_WORDS = (b") NC ", b"no errors detected ")
 _TIME = regex(r"-?\d{1,18}(?:\.\d{0,9})?")
 #: One integer of the dictionary that stands for the arguments.
 _ARG = regex(r"['\"](?P<name>\w{1,64})['\"]: (?P<value>-?\d{1,19})(?!\d)")
@@ -34,6 +36,8 @@ _COMPLETE = "X"
 
 def sniff(head: bytes, _name: str) -> bool:
     """Whether the text is mainly output of neuron-det."""
+    if not any(word in head for word in _WORDS):
+        return False
     lines = head_lines(head)
     others = 0
     for line in lines:

@@ -73,8 +73,10 @@ def _listing(head: bytes, name: str) -> _Listing | None:
         return None  # what somebody wants, not what is installed
     for listing in _LISTINGS:
         starts = listing.heading.match(first) or (not listing.needs_heading and listing.row.match(first))
+        if not starts:
+            continue
         either = re.compile(f"{anonymous(listing.row)}|{anonymous(listing.heading)}")
-        if starts and has_form(head, either, 0.9) and any(listing.row.match(text) for text in head_lines(head)):
+        if has_form(head, either, 0.9) and any(listing.row.match(text) for text in head_lines(head)):
             return listing
     return None
 

@@ -188,10 +188,18 @@ def _place(told: dict[str, str]) -> Place:
     )
 
 
-def _record(text: str, end: int, peeled: _Peeled) -> Record:
-    _take_component(text, peeled)
+def _times(peeled: _Peeled) -> tuple[Instant | None, Instant | None]:
+    """The innermost stamp, and the outermost one that is proven to be UTC."""
     if peeled.waiting:
         peeled.stamps.append(peeled.waiting.pop(0))
+    if not peeled.stamps:
+        return None, None
+    return peeled.stamps[-1], next((stamp for stamp in peeled.stamps if stamp.clock is Clock.UTC), None)
+
+
+def _record(text: str, end: int, peeled: _Peeled) -> Record:
+    _take_component(text, peeled)
+    instant, outer = _times(peeled)
     known = peeled.known
     level = known.get("level", "")
     start = min(peeled.at, end)
@@ -200,8 +208,8 @@ def _record(text: str, end: int, peeled: _Peeled) -> Record:
         end=end,
         # headers are surer of the process than a message is
         place=_place(place_tokens(text[start:end], kernel=peeled.kernel) | known),
-        instant=peeled.stamps[-1] if peeled.stamps else None,
-        outer=next((stamp for stamp in peeled.stamps if stamp.clock is Clock.UTC), None),
+        instant=instant,
+        outer=outer,
         channel=Channel.KERNEL if peeled.kernel else Channel.LOG,
         level=LEVELS.get(level, level),
         component=known.get("component", ""),
@@ -285,6 +293,13 @@ def peel(raw: str) -> Line:
         texts.append(text)
         length += len(text) + 1
     return Line("\n".join(texts), tuple(records), partial)
+
+
+def time_of(raw: str) -> Instant | None:
+    """The time of the first record of `peel(raw)`, which costs less."""
+    _, peeled = next(_parts(raw, _Peeled()))
+    instant, outer = _times(peeled)
+    return instant or outer
 
 
 def has_header(raw: str) -> bool:

@@ -76,9 +76,14 @@ def command_of(text: str) -> str | None:
     return prompt["command"].rstrip(" =-#*") if prompt is not None else None
 
 
+def _is_output(text: str) -> bool:
+    """Whether a line is neither blank nor a prompt."""
+    return bool(text) and not text.isspace() and command_of(text) is None
+
+
 def output(lines: Iterable[Line]) -> list[Line]:
-    """The lines that are output: neither blank nor a prompt."""
-    return [line for line in lines if line.text.strip() and command_of(line.text) is None]
+    """The lines that are output."""
+    return [line for line in lines if _is_output(line.text)]
 
 
 def fact(
@@ -92,20 +97,24 @@ def fact(
 
 @lru_cache(maxsize=4)
 def head_lines(head: bytes, limit: int = HEAD) -> tuple[str, ...]:
-    """The lines of output in the first `limit` bytes; a line cut by the limit is left out, binary data has none. A dozen
+    """The lines of output in the first `limit` bytes; a line cut by the limit is left out, binary data has none. Several
     collectors ask for those of the same input, one after the other: they are cut once."""
+    return tuple(filter(_is_output, _texts(head, limit)))
+
+
+@lru_cache(maxsize=4)
+def opening(head: bytes) -> str:
+    """The first line of output, or nothing. It alone is looked for: most inputs are refused because of it."""
+    return next(filter(_is_output, _texts(head, _OPENING)), "")
+
+
+def _texts(head: bytes, limit: int) -> list[str]:
     part = head[:limit]
     if b"\0" in part:
-        return ()
+        return []
     if len(part) == limit:
         part = part[: part.rfind(b"\n") + 1]
-    texts = part.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
-    return tuple([text for text in texts if text.strip() and command_of(text) is None])
-
-
-def opening(head: bytes) -> str:
-    """The first line of output, or nothing."""
-    return next(iter(head_lines(head, _OPENING)), "")
+    return part.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
 
 
 def anonymous(pattern: re.Pattern[str]) -> str:

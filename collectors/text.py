@@ -23,7 +23,7 @@ from neuron_doctor.collectors.matches import (
     read_of,
 )
 from neuron_doctor.collectors.papers import is_notes
-from neuron_doctor.collectors.prefixes import Channel, peel
+from neuron_doctor.collectors.prefixes import Channel, peel, time_of
 from neuron_doctor.collectors.storms import Steps, Storm
 from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place
 from neuron_doctor.engine.matcher import Matcher
@@ -236,14 +236,16 @@ def _first_time(block: Block, *, forward: bool, most: int = 50) -> list[Instant]
 
 def _times_of_line(block: Block, at: int) -> list[Instant]:
     begin, end = block.line_bounds(at)
-    record = peel(decoded(block.data[begin:end][:REACH_ASIDE])).records[0]
-    instant = record.instant or record.outer
+    instant = time_of(decoded(block.data[begin:end][:REACH_ASIDE]))
     return [instant] if instant else []
 
 
 def _weigh_channels(scan: _Scan, block: Block) -> None:
     """Whose lines the first ones are: the kernel's or others'."""
     first = [raw for raw in block.data[block.start : block.end].split(b"\n", 50)[:50] if raw.strip()]
+    if not _MAYBE_KERNEL.search(b"\n".join(first)):
+        scan.others = len(first)
+        return
     for raw in first:
         if 2 * max(scan.kernel, scan.others) > len(first):
             return  # the majority, whatever the others are

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 
 import typer
 
@@ -69,6 +68,8 @@ def main() -> None:
     except Exception as error:
         print(f"neuron-doctor: internal error: {type(error).__name__}: {error}", file=sys.stderr)
         if os.environ.get("NEURON_DOCTOR_DEBUG"):
+            import traceback  # noqa: PLC0415
+
             traceback.print_exc()
         sys.exit(Nagios.UNKNOWN if "--nagios" in sys.argv else Exit.INTERNAL)
 

@@ -7,7 +7,6 @@ opened once, and all is read and written relative to it, so that it cannot be ex
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
@@ -45,7 +44,7 @@ class Keep:
         """Store these bytes, in one step: others see all of them or nothing."""
         if self._at is None:
             return
-        name = f".{sort}-{secrets.token_hex(8)}"
+        name = f".{sort}-{os.urandom(8).hex()}"
         try:
             file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=self._at)
             try:

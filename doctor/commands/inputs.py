@@ -14,6 +14,8 @@ import typer
 from neuron_doctor.exits import Exit
 
 if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
     from neuron_doctor.request import Packs, Request
 
 Paths = Annotated[
@@ -41,20 +43,24 @@ def request_from(
     scheduler: str = "",
 ) -> Request:
     """What the options ask for. Raises typer.BadParameter."""
-    from zoneinfo import ZoneInfo  # noqa: PLC0415 - loaded when a command runs, so that --help is quick
-
-    from neuron_doctor.request import Request  # noqa: PLC0415
+    from neuron_doctor.request import Request  # noqa: PLC0415 - loaded when a command runs, so that --help is quick
 
     named = dict(_label(text) for text in labels)
     if not (paths or named):
         raise typer.BadParameter("no PATH, and no --label NAME=PATH")
-    try:
-        zone = ZoneInfo(timezone) if timezone else None
-    except (OSError, ValueError, KeyError) as error:
-        raise typer.BadParameter(f"{timezone!r} is not a time zone") from error
     known = [path for path in named.values() if path not in paths]
     by_path = {path: name for name, path in named.items()}
+    zone = _zone(timezone) if timezone else None
     return Request((*paths, *known), by_path, packs_from(rules, builtin=builtin), zone, jobs or cores(), scheduler)
+
+
+def _zone(name: str) -> ZoneInfo:
+    from zoneinfo import ZoneInfo  # noqa: PLC0415 - it reads how Python was configured
+
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, KeyError) as error:
+        raise typer.BadParameter(f"{name!r} is not a time zone") from error
 
 
 def packs_from(rules: Sequence[Path], *, builtin: bool) -> Packs:

@@ -253,6 +253,10 @@ def test_objects_of_the_wrong_types_do_not_stop_the_reading(text: str) -> None:
     assert isinstance(facts_of(text), list)
 
 
+def test_a_described_pod_whose_name_was_cut_off_is_read() -> None:
+    assert list(COLLECTORS[0].collect(as_input(DESCRIBE_POD[1:].encode())))
+
+
 @given(st.sampled_from([PODS, EVENTS, DESCRIBE_POD, DESCRIBE_NODE, POD_JSON, POD_YAML]), st.data())
 def test_any_cut_or_splice_of_an_output_is_read_without_an_exception(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))

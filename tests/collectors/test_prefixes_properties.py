@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_doctor.collectors.prefixes import Record, has_header, peel
+from neuron_doctor.collectors.prefixes import Record, has_header, peel, time_of
 from neuron_doctor.engine.facts import Clock, Instant
 
 RUNTIME = "2024-Jun-26 00:32:47.943821 30294:32381 ERROR  TDRV:exec_wait     nd0:nc1:h_model.id1001: out of bound"
@@ -152,3 +152,10 @@ def test_a_hostile_line_of_a_megabyte_takes_less_than_a_second(unit: str) -> Non
     peel(raw)
     has_header(raw)
     assert time.process_time() - before < 1
+
+
+@given(st.lists(st.sampled_from([*LABELS, *INNERMOST, "\r"]), max_size=8), plain)
+def test_the_time_of_a_line_is_that_of_its_first_record(prefixes: list[str], text: str) -> None:
+    raw = "".join(prefixes) + text
+    first = peel(raw).records[0]
+    assert time_of(raw) == (first.instant or first.outer)
