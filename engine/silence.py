@@ -38,9 +38,9 @@ def silent_ranks(facts: Sequence[Fact], sources: Iterable[Source], topology: Top
     silent = heard - spoken
     if len(silent) != 1 or len(spoken) < _FEWEST or any(not ranks_of(fact.place) for fact in reports):
         return []
-    if gave_up and spoken - gave_up:
-        return []
     [rank] = silent
+    if gave_up and spoken - gave_up and not _wrote_nothing(rank, spoken, dumped):
+        return []
     host = topology.host_of_rank.get(rank)
     ends = [f for f in facts if f.kind == "launcher-failure" and f.place.rank == rank and _is_told_to_end(f.data)]
     near = [fact for fact in reports if fact.place.host == host]

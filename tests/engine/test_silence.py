@@ -71,3 +71,10 @@ def test_beside_ranks_that_only_lost_those_who_gave_up_silence_proves_nothing() 
     assert silent(*(report(rank, what="lost" if rank > 2 else "watchdog") for rank in others)) == []
     both = [report(rank, what=what) for rank in others for what in ("watchdog", "lost")]
     assert silent(*both) == [3]
+
+
+def test_one_that_left_neither_dump_nor_word_is_whom_the_others_lost() -> None:
+    facts = [report(0, what="watchdog"), report(1, what="lost"), report(3, what="lost")]
+    dumps = [fact("fr-rank", rank, None) for rank in (0, 1, 3)]
+    empty = [*logs(0, 1, 3), Source("log2", "rank_2.log", "log", records=0, place=Place(rank=2))]
+    assert [found.place.rank for found in silent_ranks([*facts, *dumps], empty, JOB)] == [2]
