@@ -196,11 +196,11 @@ def _verdict(findings: Sequence[Finding], unexplained: set[str], *, usable: bool
 
 
 def _toll(roots: Sequence[Finding], findings: Sequence[Finding]) -> str:
-    """How many ranks beside those at fault a single root took down; empty for none or several roots."""
-    explained = set(roots[0].explains)
-    ranks = {rank for finding in findings if finding.id in explained for rank in finding.place.ranks}
-    others = len(ranks - set(roots[0].place.ranks))
-    return f"; it took down {others} other rank{'s' if others > 1 else ''}" if others and len(roots) == 1 else ""
+    """How many ranks beside those at fault, where they are known, a single root stopped; empty for none or several roots."""
+    explained, at_fault = set(roots[0].explains), set(roots[0].place.ranks)
+    ranks = {rank for finding in findings if finding.id in explained for rank in finding.place.ranks} - at_fault
+    noun = ("other " if at_fault else "") + ("ranks" if len(ranks) > 1 else "rank")
+    return f"; it stopped {len(ranks)} {noun}" if ranks and len(roots) == 1 else ""
 
 
 def _where(finding: Finding) -> str:

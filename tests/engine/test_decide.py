@@ -63,7 +63,11 @@ def test_the_headline_names_the_ranks_and_counts_those_that_followed(tmp_path: P
     at_rank = rule("raised", "record: raising", cause="bug", at="rank", patterns=("raising",), more=EXPLAINS)
     others = [hit("waiting", rank=r, pid=100 + r, offset=r) for r in range(1, 4)]
     found = run(pack(tmp_path, at_rank, waits), hit("raising", host="h1", rank=0), *others)
-    assert found.verdict.headline == "raised held: host h1, rank 0; it took down 3 other ranks"
+    assert found.verdict.headline == "raised held: host h1, rank 0; it stopped 3 other ranks"
+    of_a_device = run(book(tmp_path / "book"), hit("broke", host="h1", device=3), *others)
+    assert of_a_device.verdict.headline == "device-broke held: host h1, device 3; it stopped 3 ranks", (
+        "one may be its own"
+    )
 
 
 @pytest.mark.parametrize(
