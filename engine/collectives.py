@@ -162,6 +162,11 @@ def _scattered(dumps: dict[int, RankRecord]) -> Fact:
     return _derived(next(iter(dumps.values())), _empty("undecided", told, members=tuple(dumps)), (), None)
 
 
+def left_out(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """What is said of dumps that take no part: those of earlier attempts."""
+    yield from (_stale(rank_record(fact, fact.place.rank)) for fact in facts if fact.place.rank is not None)
+
+
 def _stale(record: RankRecord) -> Fact:
     told = f"the dump of rank {record.rank} is of another run, or was written earlier: it was left out"
     return _derived(record, _empty("stale-dump", told, members=(record.rank,)), (), None)

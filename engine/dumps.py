@@ -25,6 +25,18 @@ class Selection(Struct, frozen=True):
     scattered: bool = False
 
 
+def of_last_attempts(facts: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
+    """The dumps of the last attempt of each job, with those of which no attempt is known; and those of earlier attempts."""
+    listed = list(facts)
+    last: dict[str | None, int] = {}
+    for fact in listed:
+        if fact.place.attempt is not None:
+            last[fact.place.job] = max(fact.place.attempt, last.get(fact.place.job, 0))
+    over = [fact for fact in listed if fact.place.attempt is not None and fact.place.attempt < last[fact.place.job]]
+    dropped = set(map(id, over))
+    return [fact for fact in listed if id(fact) not in dropped], over
+
+
 def selections(facts: Iterable[Fact]) -> Iterator[Selection]:
     """The dumps of each (job, attempt), whatever the order of `facts`. Dumps of an unknown rank are in none."""
     runs: dict[tuple[str, int], list[RankRecord]] = defaultdict(list)

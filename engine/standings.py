@@ -14,7 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine.barriers import absences
-from neuron_doctor.engine.collectives import match_collectives
+from neuron_doctor.engine.collectives import left_out, match_collectives
+from neuron_doctor.engine.dumps import of_last_attempts
 from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.lone_ranks import lone_ranks
 from neuron_doctor.engine.standing_records import Known, known_groups, records_of, waiting_ranks
@@ -43,12 +44,12 @@ class Standings(Struct, frozen=True):
 
 def match_standings(facts: Sequence[Fact], sources: Sequence[Source], topology: Topology) -> Standings:
     """The `collective` facts that follow from dumps and words: the same whatever their order."""
-    dumps = [fact for fact in facts if fact.kind == "fr-rank"]
+    dumps, earlier = of_last_attempts(fact for fact in facts if fact.kind == "fr-rank")
     stands = [*stands_of(facts, topology), *trace_stands(facts)]
-    absent = absences(facts, topology.world_size)
+    beside = [*absences(facts, topology.world_size), *_by("recorder", left_out(earlier))]
     heard = _heard(dumps, sources, topology)
     if not stands:
-        return Standings((*_by("recorder", match_collectives(dumps, heard)), *absent), ())
+        return Standings((*_by("recorder", match_collectives(dumps, heard)), *beside), ())
     runs = _runs(dumps, stands)
     logged = {s.place.rank for s in sources if s.kind == "log" and s.records and s.place.rank is not None}
     logged |= {f.place.rank for f in facts if f.kind == "progress" and f.place.rank is not None}
@@ -62,7 +63,7 @@ def match_standings(facts: Sequence[Fact], sources: Sequence[Source], topology: 
         found += world.beside(of_run) if of_run else alone
         told += alone if of_run else []
     other = [fact for fact in dumps if _run_of(fact) not in runs]
-    return Standings((*_by("recorder", match_collectives(other, heard)), *found, *absent), tuple(told))
+    return Standings((*_by("recorder", match_collectives(other, heard)), *found, *beside), tuple(told))
 
 
 def _heard(dumps: Sequence[Fact], sources: Iterable[Source], topology: Topology) -> frozenset[int]:

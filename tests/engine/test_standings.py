@@ -214,6 +214,16 @@ def test_words_stand_for_the_dump_that_a_rank_did_not_leave() -> None:
     assert found([*dumps, *waits(2, 412)], 4) == [("transport-stall", (), "recorder")]
 
 
+def test_the_dumps_of_the_last_attempt_decide() -> None:
+    facts = [
+        replace(dump(rank, 4 if rank == culprit else 5, 4), place=Place(rank=rank, attempt=attempt), source=f"{attempt}")
+        for attempt, culprit in ((0, 1), (1, 2))
+        for rank in range(4)
+    ]
+    told = [(fact.data["verdict"], fact.place.ranks, fact.place.attempt) for fact in standings(facts).collectives]
+    assert told == [("rank-missing", (2,), 1), *[("stale-dump", (), 0)] * 4]
+
+
 def test_what_the_words_alone_say_is_kept_apart_from_the_dumps() -> None:
     dumps = [dump(rank, 412, 411) for rank in (0, 1, 3)] + [dump(2, 411, 411)]
     words = [fact for rank in (0, 2, 3) for fact in waits(rank, 412)] + [informed(1, 411)]
