@@ -6,7 +6,7 @@ import hashlib
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from neuron_doctor.engine.grades import Role
 from neuron_doctor.engine.match import Match, canonical
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.regexes import regex
-from neuron_doctor.engine.rulefile import ActionDoc
+from neuron_doctor.engine.rulefile import ActionDoc, AlternativeDoc
 from neuron_doctor.engine.verdict import Action, Alternative, Finding, Proof
 from neuron_doctor.engine.witnesses import Witnesses
 
@@ -111,10 +111,24 @@ def finding_of(folded: Folded, witnesses: Witnesses) -> Finding:
         proof=match.proof,
         observed=_observed(match.facts),
         explanation=rule.explanation.strip(),
-        alternatives=tuple(Alternative(a.cause, a.confidence, place, a.tell_apart) for a in rule.alternatives),
+        alternatives=tuple(_alternatives(rule.alternatives, place, match.facts)),
         actions=tuple(_action(doc, match) for doc in rule.actions),
         references=rule.references,
     )
+
+
+def _alternatives(docs: Iterable[AlternativeDoc], place: Place, facts: Sequence[Fact]) -> Iterator[Alternative]:
+    """What else may be. Suspects are listed where the finding convicts none of them: never in its own place."""
+    for doc in docs:
+        if not doc.ranks or not ranks_of(place):
+            listed = {rank for fact in facts if doc.ranks for rank in _ranks_in(fact, doc.ranks)}
+            suspects = replace(place, ranks=tuple(sorted(listed))) if listed else place
+            yield Alternative(doc.cause, doc.confidence, suspects, doc.tell_apart)
+
+
+def _ranks_in(fact: Fact, name: str) -> Iterator[int]:
+    value = fact.data.get(name)
+    yield from (rank for rank in value if isinstance(rank, int)) if isinstance(value, tuple | list) else ()
 
 
 def _pod(facts: Iterable[Fact]) -> tuple[str, ...]:

@@ -235,6 +235,8 @@ def _check_names(loader: _Loader, doc: RuleDoc, source: Document) -> None:
     for i, alternative in enumerate(doc.alternatives):
         if alternative.cause not in loader.causes:
             loader.complain(source.at("alternatives", i, "cause"), f"there is no cause {alternative.cause!r}")
+        if alternative.ranks and not any(kind.fields.get(alternative.ranks) == "list" for kind in KINDS.values()):
+            loader.complain(source.at("alternatives", i, "ranks"), f"no record has a list {alternative.ranks!r}")
 
 
 def _causes(loader: _Loader, names: Iterable[str], source: Document, where: DocPath) -> frozenset[str]:

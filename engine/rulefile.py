@@ -132,6 +132,12 @@ class AlternativeDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     cause: Id
     confidence: Share
     tell_apart: Text
+    ranks: Annotated[
+        Text | None,
+        Meta(
+            description="the field of the record that lists the ranks of which one is at fault: where the finding names none"
+        ),
+    ] = None
 
 
 class ExpectDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):

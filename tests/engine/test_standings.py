@@ -216,7 +216,9 @@ def test_words_stand_for_the_dump_that_a_rank_did_not_leave() -> None:
 
 def test_the_dumps_of_the_last_attempt_decide() -> None:
     facts = [
-        replace(dump(rank, 4 if rank == culprit else 5, 4), place=Place(rank=rank, attempt=attempt), source=f"{attempt}")
+        replace(
+            dump(rank, 4 if rank == culprit else 5, 4), place=Place(rank=rank, attempt=attempt), source=f"{attempt}"
+        )
         for attempt, culprit in ((0, 1), (1, 2))
         for rank in range(4)
     ]
