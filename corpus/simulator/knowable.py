@@ -33,8 +33,10 @@ _RECORDERS: Mapping[str, frozenset[Recorder]] = {
 }
 _BY_ABSENCE = frozenset({"collectives-rank-missing", "collectives-rank-died"})
 _NOBODY_SPEAKS = frozenset({"collectives-rank-missing", "collectives-device-stuck"})
-# Where nothing is outstanding, only time that passes tells a job that stands still from one that is well.
-_STANDING_STILL = frozenset({"hang-outside-collectives"})
+# Where nothing is outstanding, or all are inside one collective, only time that passes tells a job that stands still from
+# one that is well; or somebody who gives up on the collective.
+_ALL_INSIDE = frozenset({"collectives-transport-stall"})
+_STANDING_STILL = _ALL_INSIDE | {"hang-outside-collectives"}
 # Of two ranks that wait for each other, the past of one tells which left its order, or those who do the same beside it.
 _BY_HABIT = frozenset({"p2p-order"})
 _BY_SIGNAL = frozenset({"host-oom", "process-crash", "collectives-rank-died"})
@@ -97,7 +99,8 @@ def _by_dumps(fault: Fault, history: History, style: Style, left: Left) -> bool:
     world = frozenset(range(history.job.world))
     there = left.dumps & frozenset(life.rank for life in history.lives if life.dumps_recorder)
     culprits = frozenset(fault.ranks)
-    if fault.cause in _STANDING_STILL and not left.watched:
+    gave_up = any(isinstance(event, HangSuspected | WatchdogTimeout) for event in history.events)
+    if fault.cause in _STANDING_STILL and not (left.watched or (gave_up and fault.cause in _ALL_INSIDE)):
         return False
     if (
         fault.cause in _BY_HABIT
