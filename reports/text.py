@@ -96,8 +96,10 @@ def _not_checked(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Lin
     for what in missing:
         lines += paragraph(what, width, "    - ")
     shown = needs if verbose else needs[: _IN_FULL if brief else _NEEDS]
+    told = {""}
     for need, rules in shown:
         lines += paragraph(f"{need_words(need)}: {counted(rules, 'rule')} could not be checked", width, "    - ")
         how = "" if brief else how_to_collect(need)
-        lines += paragraph(how, width, "      get it: ") if how else []
+        lines += [] if how in told else paragraph(how, width, "      get it: ")
+        told.add(how)
     return lines + left_out(len(needs) - len(shown), "kind of input", width)

@@ -21,20 +21,17 @@ STATUS: Mapping[Status, tuple[str, str]] = MappingProxyType(
         Status.VICTIMS_ONLY: (
             "VICTIMS ONLY",
             (
-                "Everything that failed here waited for, or was stopped by, something whose own evidence was not "
-                "collected. Do not drain, reset or replace these hosts: the fault lies elsewhere."
+                "Everything that failed here waited for something else, or was stopped by it. Do not drain, reset or "
+                "replace these hosts: the fault lies elsewhere."
             ),
         ),
         Status.UNKNOWN_FAILURE: (
             "UNKNOWN FAILURE",
-            (
-                "Something ended abnormally and no rule explains it. What stands out is listed below; it is where to "
-                "look, not a cause."
-            ),
+            "What stands out is listed below; it is where to look, not a cause.",
         ),
         Status.NOT_EVALUABLE: (
             "NOT EVALUABLE",
-            "Nothing in the given paths could be read as evidence. This says nothing about the job or its hosts.",
+            "This says nothing about the job or its hosts.",
         ),
         Status.BENIGN: ("HARMLESS AS FAR AS SEEN", "Only what was collected was checked."),
         Status.HEALTHY: ("HEALTHY AS FAR AS SEEN", "Only what was collected was checked."),

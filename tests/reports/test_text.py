@@ -15,7 +15,7 @@ from neuron_doctor.collectors.papers import is_paper
 from neuron_doctor.engine.facts import Problem
 from neuron_doctor.engine.grades import ActionKind, Role, Severity, Status
 from neuron_doctor.engine.kinds import KINDS
-from neuron_doctor.engine.verdict import Action, Diagnosis
+from neuron_doctor.engine.verdict import Action, Diagnosis, NotEvaluable
 from neuron_doctor.reports.collecting import need_words
 from neuron_doctor.reports.lines import cells
 from neuron_doctor.reports.markdown import render_markdown
@@ -165,6 +165,15 @@ def test_silence_is_qualified_by_what_was_not_collected_and_how_to_get_it(sample
     text = shown(samples.healthy())
     assert "kernel log (dmesg): 23 rules could not be checked" in text
     assert "get it: sudo dmesg > HOST/dmesg.txt" in text
+
+
+def test_how_to_get_an_input_is_said_once(samples: ModuleType) -> None:
+    lacking = tuple(
+        NotEvaluable(f"r{n}", needs) for n, needs in enumerate([("kernel",), ("kernel", "log"), ("lspci",)])
+    )
+    text = shown(samples.diagnosis(Status.HEALTHY, "h", not_evaluable=lacking))
+    assert text.count("could not be checked") == 3
+    assert text.count("get it: sudo dmesg") == text.count("get it: lspci") == 1
 
 
 def test_victims_are_defended(samples: ModuleType) -> None:
