@@ -44,12 +44,20 @@ class Times(Struct, frozen=True):
         """Whether the cause began within the lag that its rule allows before the effect; None where clocks do not say, or
         one says no and another cannot. What one clock saw of both counts; several clocks only where none saw both."""
         before, after = self.firsts[cause], self.firsts[effect]
-        pairs = [(before[track], after[track]) for track in before.keys() & after.keys()]
-        if not pairs and len(before) * len(after) <= _MOST_PAIRS:
-            pairs = list(product(before.values(), after.values()))
-        gaps = [gap for a, b in pairs if (gap := self.clocks.difference(a, b))]
-        timely = {gap.within(-explains.lead_ns, explains.within_ns) for gap in gaps}
-        return True if True in timely else False if timely == {False} else None
+        both = before.keys() & after.keys()
+        pairs: Iterable[tuple[Moment, Moment]] = ((before[track], after[track]) for track in both)
+        if not both and len(before) * len(after) <= _MOST_PAIRS:
+            pairs = product(before.values(), after.values())
+        known, unknown = False, False
+        for first, then in pairs:
+            gap = self.clocks.difference(first, then)
+            if gap is None:
+                continue
+            timely = gap.within(-explains.lead_ns, explains.within_ns)
+            if timely:
+                return True
+            known, unknown = True, unknown or timely is None
+        return False if known and not unknown else None
 
 
 def times_of(matches: Iterable[Match], clocks: Timeline) -> Times:

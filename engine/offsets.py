@@ -23,6 +23,9 @@ class Bounds(NamedTuple):
     high: int | None
 
 
+_UNKNOWN = Bounds(None, None)
+
+
 class Offsets(Struct, frozen=True):
     """What orders say of the differences of clocks. `direct`: the shift of the first is at most so much more than that of
     the second, by a single order. `contradictions`: clocks of which not all orders can be true. `anchors`: the readings
@@ -37,13 +40,13 @@ class Offsets(Struct, frozen=True):
 
     def between(self, a: Track, b: Track) -> Bounds:
         """The shift of `b` minus that of `a`."""
-        return Bounds(None if (most := self._most(a, b)) is None else -most, self._most(b, a))
+        one = self.component_of.get(a)
+        if one is None or one is not self.component_of.get(b):
+            return _UNKNOWN
+        return Bounds(None if (most := self._most(one, a, b)) is None else -most, self._most(one, b, a))
 
-    def _most(self, upper: Track, lower: Track) -> int | None:
+    def _most(self, one: Component, upper: Track, lower: Track) -> int | None:
         """The largest that the shift of `upper` can be more than that of `lower`."""
-        one = self.component_of.get(upper)
-        if one is None or one is not self.component_of.get(lower):
-            return None
         above, below, direct = one.above.get(upper), one.below.get(lower), self.direct.get((upper, lower))
         chained = None if above is None or below is None else above + below
         return min((most for most in (chained, direct) if most is not None), default=None)

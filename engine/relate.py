@@ -32,8 +32,8 @@ def relate(matches: Sequence[Match], clocks: Timeline) -> list[Link]:
     for number, match in enumerate(matches):
         if match.rule.explains:
             by_rule[match.rule.id].append(number)
-    times = times_of(matches, clocks)
-    links = [link for causes in by_rule.values() for link in _links_of_rule(matches, times, effects, causes)]
+    times, records = times_of(matches, clocks), _Records(matches)
+    links = [link for causes in by_rule.values() for link in _links_of_rule(matches, times, records, effects, causes)]
     own = list(followed(matches, times))
     echoes = {link.effect for link in own}
     links = [link for link in links if link.distance != WIDE or link.cause not in echoes]
@@ -41,7 +41,11 @@ def relate(matches: Sequence[Match], clocks: Timeline) -> list[Link]:
 
 
 def _links_of_rule(
-    matches: Sequence[Match], times: Times, effects: Mapping[str, Sequence[int]], causes: Sequence[int]
+    matches: Sequence[Match],
+    times: Times,
+    records: _Records,
+    effects: Mapping[str, Sequence[int]],
+    causes: Sequence[int],
 ) -> Iterator[Link]:
     """The links from every effect that one rule explains to the matches of that rule."""
     index = _ByPlace(matches, causes)
@@ -50,7 +54,7 @@ def _links_of_rule(
         for effect in sorted(number for cause in explains.causes for number in effects.get(cause, ())):
             candidates = index.nearest_first(effect) if wide else index.near(effect, explains.relation)
             for cause in candidates:
-                link = _link(matches, times, effect, cause, explains)
+                link = _link(matches, times, records, effect, cause, explains)
                 if link:
                     yield link
                     if wide and link.sure:
@@ -84,28 +88,39 @@ class _ByPlace:
     def nearest_first(self, effect: int) -> list[int]:
         """Those of the same host, then the others in canonical order."""
         near = [cause for host in self._matches[effect].hosts for cause in self._by_host.get(host, ())]
-        return [*near, *(cause for cause in self._all if cause not in set(near))]
+        known = set(near)
+        return [*near, *(cause for cause in self._all if cause not in known)]
 
 
-def _link(matches: Sequence[Match], times: Times, effect: int, cause: int, explains: Explains) -> Link | None:
+def _link(
+    matches: Sequence[Match], times: Times, records: _Records, effect: int, cause: int, explains: Explains
+) -> Link | None:
     if effect == cause:
         return None
-    related = _share_a_record(matches[effect], matches[cause]) or RELATIONS[explains.relation](
-        matches[effect], matches[cause]
-    )
+    related = records.shared(effect, cause) or RELATIONS[explains.relation](matches[effect], matches[cause])
+    if related is False:
+        return None
     timely = times.in_time(effect, cause, explains)
     unproven = related is None and timely is None
-    if related is False or timely is False or (unproven and _speaks_for_itself(matches[effect], matches[cause])):
+    if timely is False or (unproven and _speaks_for_itself(matches[effect], matches[cause])):
         return None
     what = matches[cause].rule.title
     distance = NEAR if explains.relation in _OF_ONE_PROCESS else WIDE
     return Link(effect, cause, explains.edge, f"{explains.relation}: {what}", related is True, distance)
 
 
-def _share_a_record(effect: Match, cause: Match) -> bool:
-    """Whether one record is evidence for both: then they are about one thing, wherever that is."""
-    records = {(fact.source, fact.span.offset) for fact in cause.facts if fact.span.length}
-    return any((fact.source, fact.span.offset) in records for fact in effect.facts)
+class _Records:
+    """Which records are evidence for each match, by its number."""
+
+    def __init__(self, matches: Sequence[Match]) -> None:
+        self._all = [frozenset((fact.source, fact.span.offset) for fact in match.facts) for match in matches]
+        self._quoted = [
+            frozenset((fact.source, fact.span.offset) for fact in match.facts if fact.span.length) for match in matches
+        ]
+
+    def shared(self, effect: int, cause: int) -> bool:
+        """Whether one record is evidence for both: then they are about one thing, wherever that is."""
+        return not self._all[effect].isdisjoint(self._quoted[cause])
 
 
 def _speaks_for_itself(effect: Match, cause: Match) -> bool:

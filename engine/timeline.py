@@ -48,13 +48,14 @@ class Timeline(Struct, frozen=True):
         """How much later `b` was than `a`; None where nothing bounds it."""
         gap = b.instant.ns - a.instant.ns
         error = a.instant.uncertainty_ns + b.instant.uncertainty_ns
-        if a.track == b.track:
+        one, other = a.track, b.track
+        if one == other:
             return Gap(gap - error, gap + error)
-        low, high = self.offsets.between(a.track, b.track)
+        low, high = self.offsets.between(one, other)
         if low is None and high is None:
             return None
-        if not are_one_clock(a.track, b.track):
-            error += self.offsets.drift(a.track, a.instant.ns) + self.offsets.drift(b.track, b.instant.ns)
+        if not are_one_clock(one, other):
+            error += self.offsets.drift(one, a.instant.ns) + self.offsets.drift(other, b.instant.ns)
         return Gap(
             -_FOREVER if low is None else gap + low - error,
             _FOREVER if high is None else gap + high + error,
