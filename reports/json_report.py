@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import cast
 
+import msgspec
+
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.verdict import Action, Alternative, ClockOffset, Diagnosis, Edge, Finding
 from neuron_doctor.reports.objects import (
@@ -30,7 +32,8 @@ def render_json(diagnosis: Diagnosis, *, exit_status: int, version: str) -> str:
     """The report as text that ends with a line end; the same bytes for equal diagnoses. `exit_status` is what the
     process is going to return, `version` that of the program."""
     report = report_object(diagnosis, exit_status=exit_status, version=version)
-    text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
+    # `json` writes without indentation in C, and with it in Python, which takes four times as long as both of these.
+    text = msgspec.json.format(json.dumps(report, ensure_ascii=False, allow_nan=False), indent=1)
     return (
         _SPREAD_NUMBERS.sub(lambda match: " ".join(match[0].split()).replace("[ ", "[").replace(" ]", "]"), text) + "\n"
     )
