@@ -12,7 +12,7 @@ from neuron_doctor.engine.stands import Stand
 _WAITING = frozenset({"cc_exec_barrier", "cc_op_exec", "cc_barrier_recv"})
 _EXECUTION = "nc_exec"
 #: The name of the group of all ranks of a trace.
-_GROUP = "executions"
+_GROUP = "all ranks"
 #: So many that wait outweigh the number of an execution that a single one has ended.
 _MANY = 3
 
@@ -63,6 +63,6 @@ def _is_inside(event: Fact) -> bool:
 def _stand(rank: int, event: Fact, number: int, *, waits: bool) -> Stand:
     done = number - 1
     return Stand(
-        rank, event, "ndet", _GROUP, "", -1, number if waits else -1, "execution" if waits else "", -1, -1,
+        rank, event, "ndet", _GROUP, "", -1, number if waits else -1, "an execution" if waits else "", -1, -1,
         number if waits else done, -1, done, -1, waits, named=False,
     )  # fmt: skip

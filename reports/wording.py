@@ -121,7 +121,7 @@ def place_words(place: Place, hosts: Sequence[str] = (), ranks: Sequence[int] = 
     parts = [_hosts(place, hosts or ((place.host,) if place.host else ()))]
     parts += [f"{name} {number}" for name, number in numbers if number is not None]
     parts.append(rank_words(ranks or ranks_of_place(place)))
-    parts += [f"{name} {text}" for name, text in texts if text]
+    parts += [f"{name} {text}" for name, text in texts if text and text != parts[0]]
     parts.append(f"attempt {place.attempt}" if place.attempt is not None else "")
     return ", ".join(part for part in parts if part)
 

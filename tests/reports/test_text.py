@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.papers import is_paper
-from neuron_doctor.engine.facts import Problem
+from neuron_doctor.engine.facts import Place, Problem
 from neuron_doctor.engine.grades import ActionKind, Role, Severity, Status
 from neuron_doctor.engine.kinds import KINDS
 from neuron_doctor.engine.verdict import Action, Diagnosis, NotEvaluable
@@ -21,7 +21,7 @@ from neuron_doctor.reports.lines import cells
 from neuron_doctor.reports.markdown import render_markdown
 from neuron_doctor.reports.summary import worth_a_look
 from neuron_doctor.reports.text import render_headline, render_text
-from neuron_doctor.reports.wording import action_words, counted, steps_words
+from neuron_doctor.reports.wording import action_words, counted, place_words, steps_words
 
 SGR = re.compile(r"\x1b\[[0-9;]+m")
 #: Lines that stay in one piece: where evidence stands, and commands.
@@ -251,6 +251,11 @@ def test_what_stands_beside_the_root_is_told_with_what_it_says(samples: ModuleTy
     found = samples.diagnosis(Status.ROOT_CAUSE, "h", (root, disagree))
     assert "1 x Title of w [collectives-hang]\n             a convicts rank 1; b convicts rank 6\n" in shown(found)
     assert "Title of w: a convicts rank 1" in render_markdown(found)
+
+
+def test_a_container_that_stands_for_its_host_is_named_once() -> None:
+    assert place_words(Place(container="pod-1"), ("pod-1",)) == "pod-1"
+    assert place_words(Place(container="pod-1/train"), ("pod-1",)) == "pod-1, container pod-1/train"
 
 
 def test_only_the_noun_itself_takes_an_s() -> None:
