@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from neuron_doctor.engine.argument_vote import Disagreement
 from neuron_doctor.engine.gatherings import Gathering, Waits, waits
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
-from neuron_doctor.engine.idle_ranks import is_through, may_wait, show_ends, silent_peers
+from neuron_doctor.engine.idle_ranks import is_through, may_wait, show_ends, silent_peers, with_the_same_end
 from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.own_rounds import left_their_order, short_of_a_round, short_of_its_partner
 from neuron_doctor.engine.pair_order import out_of_pair_order
@@ -25,6 +25,9 @@ _TRACED = 64
 _LONG = 10_000
 #: At most one in so many ranks of a circle may have left the order.
 _FEW = 4
+#: So many ranks, and one in so many, can have stopped at one place for reasons of their own: more were stopped together.
+_TOGETHER = 2
+_MANY = 8
 #: So many groups are named in a sentence.
 _SHOWN = 4
 #: What a collective looks like that runs, or ends, when the dumps are taken.
@@ -168,8 +171,18 @@ def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering) ->
     if doubt:
         told = f"never issued {at}; no completion is recorded, so the wait may be in {doubt}"
         return Blame("undecided", told, members=(rank,), gathering=here, about_ranks=True)
+    return _of_late(hang, rank, before, here)
+
+
+def _of_late(hang: Hang, rank: int, before: list[Gathering], here: Gathering) -> Blame:
+    """A rank that waits in nothing and never came to `here`: at fault, unless it is one of many."""
+    at = here.title
     if all(gathering.is_transfer for gathering in before):
         return Blame("p2p-missing", f"never issued its end of {at}", (rank,), gathering=here, about_ranks=True)
+    few = max(_TOGETHER, len(hang.dumps) // _MANY)
+    if len(with_the_same_end(hang, rank, few)) == few:
+        told = f"never issued {at}, and stopped where others did: which of them is at fault no dump tells"
+        return Blame("rank-missing", told, members=(rank,), gathering=here, about_ranks=True)
     if any(_few_missing(hang, gathering) for gathering in before):
         told = f"never issued {at}, in which others wait, while nothing was outstanding"
         return Blame("rank-missing", told, culprits=(rank,), gathering=here, about_ranks=True)

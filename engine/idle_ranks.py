@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from itertools import islice
 
 from neuron_doctor.engine.hang import Hang
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, RankRecord, named_ranks, ranks_text
+
+#: So many ranks that stand alike are named.
+_NAMED = 64
 
 
 def show_ends(dumps: Mapping[int, RankRecord]) -> bool:
@@ -53,18 +57,18 @@ def may_wait(hang: Hang, rank: int) -> str:
         return f"a transfer, which this recorder does not show: one of ranks {ranks_text(others)} does not"
     if is_through(hang, rank):
         return ""
-    others = _with_the_same_end(hang, rank)
+    others = with_the_same_end(hang, rank)
     return f"what it issued last, as {named_ranks(others)} did, and what completed on the others only" if others else ""
 
 
-def _with_the_same_end(hang: Hang, rank: int) -> tuple[int, ...]:
-    """The other idle ranks that issued nothing after the same collective."""
+def with_the_same_end(hang: Hang, rank: int, most: int = _NAMED) -> tuple[int, ...]:
+    """Other idle ranks that issued nothing after the same collective: so many at most."""
     last = hang.dumps[rank].last_issued()
     if last is None or last[1].kind != COLLECTIVE:
         return ()
     group = _group_of(hang, rank, last[0])
-    others = [peer for peer in group.members if peer != rank and hang.is_idle(peer)] if group else []
-    return tuple(sorted(peer for peer in others if _stands_at(hang.dumps[peer], *last)))
+    others = (peer for peer in group.members if peer != rank and hang.is_idle(peer)) if group else ()
+    return tuple(islice((peer for peer in others if _stands_at(hang.dumps[peer], *last)), most))
 
 
 def _stands_with_peers(hang: Hang, rank: int) -> bool:

@@ -55,3 +55,13 @@ def test_a_rank_whose_wait_has_failed_is_not_convicted_while_its_peers_stand_in_
     job = run(mesh, programs_of(mesh), Faults(stall={at}), ahead=1)
     job.issued[6][-1].done_ns = job.issued[6][-1].at_ns + 1
     assert set().union(*verdicts(facts_of(job, GLOO)).values()) == set()
+
+
+@pytest.mark.parametrize(("stopped_ranks", "convicted"), [((4, 5, 6, 7), False), ((4, 5), True)])
+def test_many_that_stop_at_one_place_were_stopped_together(stopped_ranks: tuple[int, ...], *, convicted: bool) -> None:
+    """As a launcher stops all ranks of its host for one that died: the dumps do not tell for which."""
+    mesh = Mesh(4, 4)
+    at = world_collective(mesh, 3) + 1
+    job = run(mesh, programs_of(mesh), Faults(host=dict.fromkeys(stopped_ranks, at)), ahead=1)
+    found = match_collectives(facts_of(job))
+    assert {rank for fact in found for rank in fact.place.ranks} == (set(stopped_ranks) if convicted else set())
