@@ -27,10 +27,10 @@ class OtherJobs(Struct, frozen=True):
     hosts: frozenset[str]
 
     def hold(self, match: Match) -> bool:
-        """Whether all of the match is about other jobs, and its fault is none that they share with these hosts."""
+        """Whether all of the match is about other jobs, and its fault is none that is surely on one of these hosts."""
         if not self.jobs or not match.facts or not all(self._is_other(fact) for fact in match.facts):
             return False
-        return match.rule.cause.by not in _SHARED or (bool(match.hosts) and self.hosts.isdisjoint(match.hosts))
+        return match.rule.cause.by not in _SHARED or self.hosts.isdisjoint(match.hosts)
 
     def _is_other(self, fact: Fact) -> bool:
         return (

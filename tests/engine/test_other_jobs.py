@@ -16,7 +16,7 @@ RAISED = hit("raising", source="log", host="a", job="9001")
 
 
 def role_of_row(
-    tmp_path: Path, job: str, *others: Fact, host: str = "a", cause: str = "bug", sources: tuple[Source, ...]
+    tmp_path: Path, job: str, *others: Fact, host: str | None = "a", cause: str = "bug", sources: tuple[Source, ...]
 ) -> Role | None:
     rules = (
         rule("ended", "record: ended", cause=cause, patterns=("ended",)),
@@ -46,7 +46,7 @@ def test_the_accounting_alone_is_all_there_is(tmp_path: Path) -> None:
     assert role_of_row(tmp_path, "8990", own_row(), sources=(ACCOUNTING,)) is Role.ROOT
 
 
-@pytest.mark.parametrize(("host", "role"), [("a", Role.ROOT), ("b", Role.CONTEXT)])
-def test_what_broke_a_shared_host_counts_whoever_ran_there(tmp_path: Path, host: str, role: Role) -> None:
+@pytest.mark.parametrize(("host", "role"), [("a", Role.ROOT), ("b", Role.CONTEXT), (None, Role.CONTEXT)])
+def test_what_broke_a_shared_host_counts_whoever_ran_there(tmp_path: Path, host: str | None, role: Role) -> None:
     sources = (LOG, ACCOUNTING)
     assert role_of_row(tmp_path, "8990", own_row(), host=host, cause="broken-device", sources=sources) is role
