@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from neuron_doctor.engine.facts import Collection, Fact
+from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.proven import unique
-from neuron_doctor.engine.regexes import regex
 
-_NODE_LIST = regex(r"(?P<before>[\w.-]{1,200}?)(?:\[(?P<ranges>[\d,-]{1,2000})\])?(?:,|$)", re.ASCII)
-_RANGE = regex(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?(?:,|$)", re.ASCII)
-_MOST_NODES = 4096
 #: What every machine calls itself says nothing.
 _ANYBODY = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
@@ -57,27 +53,3 @@ def _pods(facts: Iterable[Fact]) -> Iterator[str]:
         named = fact.data.get("name") if fact.kind == "pod" else fact.data.get("pod") if fact.kind == "identity" else ""
         if named:
             yield str(named).casefold()
-
-
-def nodes_of(listed: str) -> list[str]:
-    """The nodes of a list as Slurm writes it: `trn-b[01-03,7],head` (slurm.conf, NodeName). What is longer than any
-    cluster, and what is no such list (`None assigned`), has none."""
-    nodes: list[str] = []
-    at = 0
-    while at < len(listed):
-        match = _NODE_LIST.match(listed, at)
-        if match is None or len(nodes) > _MOST_NODES:
-            return []
-        at = match.end()
-        nodes += _numbered(match["before"], match["ranges"]) if match["ranges"] else [match["before"]]
-    return nodes
-
-
-def _numbered(before: str, ranges: str) -> list[str]:
-    """One name for each number, with its leading zeros."""
-    found: list[str] = []
-    for match in _RANGE.finditer(ranges):
-        first, last = int(match["first"]), int(match["last"] or match["first"])
-        width = len(match["first"])
-        found += [f"{before}{number:0{width}}" for number in range(first, min(last, first + _MOST_NODES) + 1)]
-    return found[:_MOST_NODES]

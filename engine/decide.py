@@ -6,15 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from neuron_doctor.engine.beforehand import beforehand
+from neuron_doctor.engine.bystanders import Bystanders, bystanders
 from neuron_doctor.engine.expressions import holds
 from neuron_doctor.engine.facts import Fact, Source, ranks_of
 from neuron_doctor.engine.grades import EdgeType, Role
 from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment
-from neuron_doctor.engine.other_jobs import other_jobs
 from neuron_doctor.engine.relate import relate
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.timeline import Timeline, timeline
@@ -53,26 +54,34 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     kept = _not_superseded(list(matches))
     clocks = timeline(facts, sources)
     progress = _progress(facts, clocks)
-    earlier, others = beforehand(facts, sources, clocks), other_jobs(facts, sources)
+    earlier, others = beforehand(facts, sources, clocks), bystanders(facts, sources)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
     by_name: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         by_name[fact.name].append(fact)
 
-    def role(match: Match) -> Role:
+    def role(match: Match, others: Bystanders) -> Role:
         past = _survived(match, progress, single) or _ended(match, by_name, clocks)
         elsewhere = earlier.holds(match) or others.hold(match)
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 
-    roles = [role(match) for match in kept]
-    active = [number for number, match in enumerate(kept) if _takes_part(match, roles[number])]
-    links = [_renumbered(link, active) for link in relate([kept[number] for number in active], clocks)]
-    graph = Graph(kept, roles, links, clocks=clocks)
-    _excuse_what_is_benign(graph)
-    _choose_roots(graph)
+    graph = _related(kept, [role(match, others) for match in kept], clocks)
+    if others.nodes and Role.ROOT not in graph.roles:  # a pod may have moved away from the node that is gone
+        others = replace(others, nodes=frozenset())
+        graph = _related(kept, [role(match, others) for match in kept], clocks)
     roots = [number for number, role in enumerate(graph.roles) if role is Role.ROOT]
     devices = _devices(graph, roots, facts)
     graph.doubtful = [number for number in roots if earlier.may_hold(kept[number], devices)]
+    return graph
+
+
+def _related(matches: list[Match], roles: list[Role], clocks: Timeline) -> Graph:
+    """The matches with their links, and the roots among those that take part."""
+    active = [number for number, match in enumerate(matches) if _takes_part(match, roles[number])]
+    links = [_renumbered(link, active) for link in relate([matches[number] for number in active], clocks)]
+    graph = Graph(matches, roles, links, clocks=clocks)
+    _excuse_what_is_benign(graph)
+    _choose_roots(graph)
     return graph
 
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_doctor.collectors.hints import place_of_path
-from neuron_doctor.collectors.known_hosts import nodes_of
 from neuron_doctor.collectors.layout import placed_by_layout
 from neuron_doctor.engine.facts import NOWHERE, Clock, Collection, Fact, Instant, Place, Source, Span, Value
 from neuron_doctor.engine.hostnames import names_of_hosts
+from neuron_doctor.engine.nodelists import nodes_of
 
 
 def source(path: str, kind: str = "log", start: int | None = None, content: str | None = None) -> Source:

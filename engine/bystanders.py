@@ -1,0 +1,117 @@
+"""What controllers say of those who have no part in the job: `sacct` of a day lists whatever ran on the cluster, `kubectl`
+the pods of a whole namespace and all nodes, `sinfo -R` each node that is out of service. That another job was cancelled,
+another pod was killed or another node is away says nothing of the job whose logs were collected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.nodelists import nodes_of
+from neuron_doctor.engine.regexes import regex
+
+_CONTROLLERS = frozenset({"slurm", "kubectl"})
+#: The number of a job, without what tells tasks of an array or parts of a heterogeneous job.
+_NUMBER = regex(r"\d{1,12}")
+#: Whose faults others on the same host share.
+_SHARED = frozenset({"host", "hardware", "network"})
+
+
+class Bystanders(Struct, frozen=True):
+    """The sources of controllers; the jobs and the pods that anything else tells of too (of pods the first word, which
+    those of one job share), and the hosts of those; and all nodes of the job, where it is known that they are all. Where
+    controllers have nothing of the job, nothing is known of whose logs these are."""
+
+    controllers: frozenset[str] = frozenset()
+    jobs: frozenset[str] = frozenset()
+    pods: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+    nodes: frozenset[str] = frozenset()
+
+    def hold(self, match: Match) -> bool:
+        """Whether all of the match is about others, and its fault is none that is surely on a host of the job."""
+        if not match.facts or not all(self._is_other(fact) for fact in match.facts):
+            return False
+        return match.rule.cause.by not in _SHARED or self.hosts.isdisjoint(match.hosts)
+
+    def _is_other(self, fact: Fact) -> bool:
+        place = fact.place
+        if fact.source not in self.controllers:
+            return False
+        if place.job is not None:
+            return bool(self.jobs) and _number(place.job) not in self.jobs
+        if place.container is not None:
+            return bool(self.pods) and _word(_pod(place.container)) not in self.pods
+        return bool(self.nodes) and place.host is not None and place.host not in self.nodes | self.hosts
+
+
+def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
+    """What these facts and sources tell of the parts of the job."""
+    facts = tuple(facts)
+    controllers = frozenset(source.id for source in sources if source.kind in _CONTROLLERS)
+    if not controllers:
+        return Bystanders()
+    listed = [fact for fact in facts if fact.source in controllers]
+    told = [fact.place for fact in facts if fact.source not in controllers]
+    told += [source.place for source in sources if source.id not in controllers]
+    jobs = {number for place in told if (number := _number(place.job))}
+    jobs &= {number for fact in listed if (number := _number(fact.place.job))}
+    pods = {_pod(fact.place.container) for fact in listed if fact.place.container}
+    pods &= {_pod(place.container) for place in told if place.container} | set(_names_of_files(sources, controllers))
+    words = frozenset(_word(pod) for pod in pods)
+    return Bystanders(
+        controllers,
+        frozenset(jobs),
+        words,
+        frozenset(place.host for place in told if place.host) | {n for n in _homes(listed, words).values() if n},
+        _nodes_of_job(listed, jobs) or _nodes_of_pods(listed, pods, words),
+    )
+
+
+def _nodes_of_job(listed: Iterable[Fact], jobs: set[str]) -> frozenset[str]:
+    """The nodes that Slurm gave to the job."""
+    own = (fact for fact in listed if fact.kind == "slurm-job" and _number(fact.place.job) in jobs)
+    return frozenset(node for fact in own for node in nodes_of(str(fact.data.get("nodes") or "")))
+
+
+def _nodes_of_pods(listed: Sequence[Fact], pods: set[str], words: frozenset[str]) -> frozenset[str]:
+    """The nodes of the pods of the job, where each of them has one."""
+    homes = _homes(listed, words)
+    return frozenset(n for n in homes.values() if n) if pods and all(homes.values()) else frozenset()
+
+
+def _homes(listed: Iterable[Fact], words: frozenset[str]) -> Mapping[str, str | None]:
+    """On which node each pod of the job is."""
+    homes: dict[str, str | None] = {}
+    for place in (fact.place for fact in listed if fact.place.container):
+        pod = _pod(place.container or "")
+        if _word(pod) in words:
+            homes[pod] = homes.get(pod) or place.host
+    return homes
+
+
+def _names_of_files(sources: Iterable[Source], controllers: frozenset[str]) -> Iterator[str]:
+    """What a log may be named after: every part of its path, as a whole and up to each dot."""
+    for source in sources:
+        for part in source.path.replace("!", "/").split("/") if source.id not in controllers else ():
+            at = part.find(".")
+            while at > 0:
+                yield part[:at]
+                at = part.find(".", at + 1)
+            yield part
+
+
+def _pod(container: str) -> str:
+    return container.partition("/")[0]
+
+
+def _word(pod: str) -> str:
+    return pod.partition("-")[0]
+
+
+def _number(name: str | None) -> str:
+    found = _NUMBER.match(name or "")
+    return found[0] if found else ""

@@ -1,0 +1,114 @@
+"""What the accounting says of other people's jobs is told apart from what it says of the one whose logs were collected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import hit, pack, rule, source
+
+from neuron_doctor.engine.diagnosis import diagnose
+from neuron_doctor.engine.facts import Collection, Fact, Source
+from neuron_doctor.engine.grades import Role
+
+LOG, ACCOUNTING = source("log", job="9001", host="a"), source("sacct", kind="slurm")
+RAISED = hit("raising", source="log", host="a", job="9001")
+
+
+def role_of_row(
+    tmp_path: Path, job: str, *others: Fact, host: str | None = "a", cause: str = "bug", sources: tuple[Source, ...]
+) -> Role | None:
+    rules = (
+        rule("ended", "record: ended", cause=cause, patterns=("ended",)),
+        rule("raised", "record: raising", at="rank", patterns=("raising",)),
+    )
+    facts = (hit("ended", source="sacct", job=job, host=host), *others)
+    found = diagnose(pack(tmp_path, *rules), Collection(sources, facts))
+    return next((finding.role for finding in found.findings if finding.rule == "ended"), None)
+
+
+def own_row(job: str = "9001") -> Fact:
+    return hit("x", source="sacct", offset=90, job=job)
+
+
+@pytest.mark.parametrize(
+    ("job", "role"), [("8990", Role.CONTEXT), ("9001", Role.ROOT), ("9001_3", Role.ROOT), ("9001+1", Role.ROOT)]
+)
+def test_a_job_that_nothing_else_tells_of_is_another(tmp_path: Path, job: str, role: Role) -> None:
+    assert role_of_row(tmp_path, job, own_row(), sources=(LOG, ACCOUNTING)) is role
+
+
+def test_nothing_is_known_of_others_where_the_accounting_lacks_the_job_of_the_logs(tmp_path: Path) -> None:
+    assert role_of_row(tmp_path, "8990", RAISED, sources=(LOG, ACCOUNTING)) is Role.ROOT
+
+
+def test_the_accounting_alone_is_all_there_is(tmp_path: Path) -> None:
+    assert role_of_row(tmp_path, "8990", own_row(), sources=(ACCOUNTING,)) is Role.ROOT
+
+
+@pytest.mark.parametrize(("host", "role"), [("a", Role.ROOT), ("b", Role.CONTEXT), (None, Role.CONTEXT)])
+def test_what_broke_a_shared_host_counts_whoever_ran_there(tmp_path: Path, host: str | None, role: Role) -> None:
+    sources = (LOG, ACCOUNTING)
+    assert role_of_row(tmp_path, "8990", own_row(), host=host, cause="broken-device", sources=sources) is role
+
+
+PODS = source("pods", kind="kubectl")
+
+
+def listed(pod: str, host: str | None, offset: int = 200) -> Fact:
+    return hit("x", source="pods", offset=offset, container=pod, host=host)
+
+
+def roles_beside(tmp_path: Path, stranger: Fact, *others: Fact, log: Source) -> dict[str, Role]:
+    """Of what a controller says of a pod or node, and of what the log of the job says itself."""
+    rules = (
+        rule("ended", "record: ended", cause="broken-device", at="host", patterns=("ended",)),
+        rule("raised", "record: raising", at="rank", patterns=("raising",)),
+    )
+    found = diagnose(pack(tmp_path, *rules), Collection((log, PODS), (stranger, *others)))
+    return {finding.rule: finding.role for finding in found.findings}
+
+
+@pytest.mark.parametrize(("pod", "role"), [("grafana-7c9", Role.CONTEXT), ("sft-launcher-1", Role.ROOT)])
+@pytest.mark.parametrize("name", ["x/sft-worker-0.previous.log", "sft-worker-0/app.log", "all.tar.gz!sft-worker-0"])
+def test_a_pod_is_of_the_job_if_one_that_begins_alike_has_a_log(
+    tmp_path: Path, pod: str, role: Role, name: str
+) -> None:
+    stranger = hit("ended", source="pods", container=pod, host="n9")
+    assert roles_beside(tmp_path, stranger, listed("sft-worker-0", "n1"), log=source(name))["ended"] is role
+
+
+def test_of_pods_of_which_none_has_a_log_all_may_be_of_the_job(tmp_path: Path) -> None:
+    stranger = hit("ended", source="pods", container="grafana-7c9", host="n9")
+    assert roles_beside(tmp_path, stranger, listed("sft-worker-0", "n1"), log=source("y.log"))["ended"] is Role.ROOT
+
+
+@pytest.mark.parametrize(
+    ("node", "second", "role"), [("n9", "n2", Role.CONTEXT), ("n2", "n2", Role.ROOT), ("n9", None, Role.ROOT)]
+)
+def test_a_node_is_of_the_job_unless_all_its_pods_are_on_others(
+    tmp_path: Path, node: str, second: str | None, role: Role
+) -> None:
+    pods = (listed("sft-0", "n1"), listed("sft-1", second, offset=300))
+    away = hit("ended", source="pods", host=node)
+    raised = hit("raising", source="sft-0.log", rank=0)
+    assert roles_beside(tmp_path, away, raised, *pods, log=source("sft-0.log"))["ended"] is role
+
+
+def test_a_node_without_pods_is_suspected_where_nothing_else_is(tmp_path: Path) -> None:
+    pods = (listed("sft-0", "n1"), listed("sft-1", "n2", offset=300))
+    away = hit("ended", source="pods", host="n9")
+    assert roles_beside(tmp_path, away, *pods, log=source("sft-0.log"))["ended"] is Role.ROOT
+
+
+@pytest.mark.parametrize(("node", "role"), [("zz-02", Role.ROOT), ("zz-31", Role.CONTEXT)])
+def test_slurm_says_which_nodes_the_job_has(tmp_path: Path, node: str, role: Role) -> None:
+    row = own_row()
+    job = Fact("slurm-job", {"job_id": "9001", "nodes": "zz-[01-02]"}, row.place, row.span, "sacct")
+    rules = (
+        rule("ended", "record: ended", cause="broken-device", at="host", patterns=("ended",)),
+        rule("raised", "record: raising", at="rank", patterns=("raising",)),
+    )
+    facts = (hit("ended", source="sacct", host=node), job, hit("raising", source="log", rank=0, job="9001"))
+    found = diagnose(pack(tmp_path, *rules), Collection((source("log", job="9001"), ACCOUNTING), facts))
+    assert {finding.rule: finding.role for finding in found.findings}["ended"] is role
