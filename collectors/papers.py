@@ -1,7 +1,7 @@
 """Texts about failures that are no evidence of one: this program's own reports and rules, and people's notes.
 
 A report written into the directory that it was made from quotes every bad line of it, and a rule file quotes those of
-other people's jobs. Notes (Markdown) quote what somebody saw, somewhere, some day; they count as evidence only where
+other people's jobs. Notes (Markdown, runbooks) quote what somebody saw, somewhere, some day; they count as evidence only where
 nothing else was collected, and that is for the engine to decide.
 """
 
@@ -29,6 +29,9 @@ _OF_A_REPORT = regex(
     re.MULTILINE,
 )
 _HEADING = regex(rb"\A(?:\xef\xbb\xbf)?\s{0,8}#{1,3} [^\n]{1,200}\n")
+#: What a runbook says before it quotes a message. Programs give such hints too, but their output has other marks.
+_ADVICE = regex(rb"^[-*\d. \t]{0,8}(?:If|When|Whenever|In case) (?:you|we) (?:see|find|get) ", re.MULTILINE)
+_OF_A_PROGRAM = regex(rb"\d\d:\d\d|^\[ {0,11}\d{1,9}\.\d{6}\]|^Traceback |\b(?:ERROR|WARN|INFO)", re.MULTILINE)
 _FENCE_OR_HEADING = regex(rb"^(?:```|#{2,4} \S)", re.MULTILINE)
 
 
@@ -38,8 +41,10 @@ def is_paper(head: bytes, _name: str) -> bool:
 
 
 def is_notes(head: bytes) -> bool:
-    """Whether it is Markdown: a heading, then further ones or a quotation between fences."""
-    return _HEADING.match(head) is not None and _FENCE_OR_HEADING.search(head, 1) is not None
+    """Whether it is Markdown: a heading, then further ones or a quotation between fences; or advice, and no output."""
+    if _HEADING.match(head) is not None and _FENCE_OR_HEADING.search(head, 1) is not None:
+        return True
+    return _ADVICE.search(head) is not None and _OF_A_PROGRAM.search(head) is None
 
 
 def _collect(_inp: Input) -> Iterable[Fact]:

@@ -50,3 +50,24 @@ def test_every_rule_of_this_program_is_a_paper() -> None:
 def test_markdown_is_notes() -> None:
     assert is_notes(b"# Incident of last week\n\n```\nNEURON_HW_ERR=HBM_UNCORRECTABLE_ERROR\n```\n")
     assert is_notes(b"\xef\xbb\xbf## What we saw\n\ntext\n\n### Later\n")
+
+
+ADVICE = b"Runbook: when the job dies\n- If you see 'Uncorrectable HBM memory error is detected' replace the node.\n"
+
+
+def test_a_runbook_is_notes() -> None:
+    assert is_notes(ADVICE)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        b"2026-09-12 05:00:03 step 1\n",
+        b"[   12.123456] neuron: x\n",
+        b"Traceback (most recent call last):\n",
+        b"ERROR   NRT:nrt_init   x\n",
+    ],
+)
+def test_a_program_that_gives_advice_writes_no_notes(mark: bytes) -> None:
+    assert not is_notes(mark + ADVICE)
+    assert not is_notes(b"nd0 nc0 Timestamp program stop timeout (1000 ms)\n")
