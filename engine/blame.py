@@ -67,6 +67,8 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
     for bottom in bottoms(hang.successors):
         if hang.is_waited_for(bottom):
             blames += _of_bottom(hang, bottom)
+    if not blames and not all(group.completions for group in groups):
+        blames = _short_of_all(hang)
     if _moves(blames, dumps):
         blames = [_seen_moving(blames)]
     elif _are_several_stalls(blames):
@@ -255,6 +257,13 @@ def _short(hang: Hang, ranks: Sequence[int], gathering: Gathering) -> Blame | No
             "has issued one transfer less than the other end of all of them",
         )
     return Blame("p2p-missing", told, short, gathering=gathering, about_ranks=True) if len(short) == 1 else None
+
+
+def _short_of_all(hang: Hang) -> list[Blame]:
+    """Where no completion is recorded, and nothing else tells that anybody waits: the one rank that left out a transfer."""
+    short = tuple(short_of_a_round(hang.groups, hang.dumps, hang.dumps))
+    told = "issued fewer transfers in its last round than in each one before, and no completion is recorded"
+    return [Blame("p2p-missing", told, short, about_ranks=True)] if len(short) == 1 else []
 
 
 def _unstarted(hang: Hang, gathering: Gathering) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ def out_of_pair_order(
         differing = {rank for rank, order in said.items() if order is not usual}
         if len(said) >= _FEWEST and times > len(differing) and len(differing) <= max(1, len(said) // _FEW):
             odd |= differing
-    return tuple(sorted(odd)) if odd <= set(ranks) and len(odd) <= max(1, len(ranks) // _FEW) else ()
+    return tuple(sorted(odd)) if odd <= set(ranks) and len(odd) <= max(1, len(dumps) // _FEW) else ()
 
 
 def _parts(cycle: Iterable[Gathering], dumps: Mapping[int, RankRecord]) -> set[Part]:

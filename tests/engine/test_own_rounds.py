@@ -84,3 +84,13 @@ def test_of_two_ends_that_went_on_the_one_that_counts_one_transfer_less_left_it_
     [selected] = selections(facts_of(job, Recorder(backend="neuron", active_only=True)))
     [group] = [one for one in process_groups(selected.dumps) if one.desc == "PIPELINE"]
     assert short_of_its_partner(group) == short
+
+
+@pytest.mark.parametrize("ring", [2000, 30])
+def test_where_no_completion_is_recorded_the_rank_that_left_one_out_is_told_by_its_rounds_alone(ring: int) -> None:
+    issued = Recorder(backend="neuron", completions=False, ring=ring)
+    found = left_out(1, "send")
+    facts = facts_of(run(MESH, found, Faults(device=dict.fromkeys((0, 1), 0)), ahead=1 << 20), issued)
+    assert verdicts(facts) == {"p2p-missing": {1}}
+    facts = facts_of(run(MESH, programs(), Faults(device=dict.fromkeys((0, 1), 0)), ahead=1 << 20), issued)
+    assert verdicts(facts) == {"healthy": set()}

@@ -28,3 +28,13 @@ def test_the_one_that_issued_two_collectives_the_other_way_round_is_named(culpri
 
 def test_of_two_halves_none_is_the_odd_one() -> None:
     assert {ranks for _, ranks in swapped(*range(8))} <= {()}
+
+
+def test_two_of_two_groups_are_both_named() -> None:
+    mesh = Mesh(4, 8)
+    programs = programs_of(mesh)
+    for rank in (3, 4):
+        at = [number for number, op in enumerate(programs[rank]) if op.group.desc == "DATA"][3]
+        programs[rank][at - 1], programs[rank][at] = programs[rank][at], programs[rank][at - 1]
+    found = match_collectives(facts_of(run(mesh, programs, Faults(), ahead=6), Recorder(ring=30)))
+    assert [(fact.data["verdict"], fact.place.ranks) for fact in found] == [("order-mismatch", (3, 4))]
