@@ -51,10 +51,11 @@ def _links_of_rule(
     index = _ByPlace(matches, causes)
     for explains in matches[causes[0]].rule.explains:
         wide = explains.relation in _WIDE
+        why = f"{explains.relation}: {matches[causes[0]].rule.title}"
         for effect in sorted(number for cause in explains.causes for number in effects.get(cause, ())):
             candidates = index.nearest_first(effect) if wide else index.near(effect, explains.relation)
             for cause in candidates:
-                link = _link(matches, times, records, effect, cause, explains)
+                link = _link(matches, times, records, effect, cause, explains, why)
                 if link:
                     yield link
                     if wide and link.sure:
@@ -93,7 +94,13 @@ class _ByPlace:
 
 
 def _link(
-    matches: Sequence[Match], times: Times, records: _Records, effect: int, cause: int, explains: Explains
+    matches: Sequence[Match],
+    times: Times,
+    records: _Records,
+    effect: int,
+    cause: int,
+    explains: Explains,
+    why: str,
 ) -> Link | None:
     if effect == cause:
         return None
@@ -104,19 +111,22 @@ def _link(
     unproven = related is None and timely is None
     if timely is False or (unproven and _speaks_for_itself(matches[effect], matches[cause])):
         return None
-    what = matches[cause].rule.title
     distance = NEAR if explains.relation in _OF_ONE_PROCESS else WIDE
-    return Link(effect, cause, explains.edge, f"{explains.relation}: {what}", related is True, distance)
+    return Link(effect, cause, explains.edge, why, related is True, distance)
 
 
 class _Records:
     """Which records are evidence for each match, by its number."""
 
     def __init__(self, matches: Sequence[Match]) -> None:
-        self._all = [frozenset((fact.source, fact.span.offset) for fact in match.facts) for match in matches]
-        self._quoted = [
-            frozenset((fact.source, fact.span.offset) for fact in match.facts if fact.span.length) for match in matches
-        ]
+        numbers: dict[tuple[str, int], int] = {}
+        self._all: list[frozenset[int]] = []
+        self._quoted: list[frozenset[int]] = []
+        for match in matches:
+            numbered = [(numbers.setdefault((f.source, f.span.offset), len(numbers)), f) for f in match.facts]
+            self._all.append(frozenset(number for number, _ in numbered))
+            quoted = frozenset(number for number, fact in numbered if fact.span.length)
+            self._quoted.append(self._all[-1] if quoted == self._all[-1] else quoted)
 
     def shared(self, effect: int, cause: int) -> bool:
         """Whether one record is evidence for both: then they are about one thing, wherever that is."""
