@@ -116,7 +116,7 @@ def bare(name: str) -> str:
 def _host(name: str, shape: re.Pattern[str]) -> str | None:
     stem = bare(name)
     first = _ADDRESS_FIRST.match(name)
-    return stem if shape.fullmatch(stem) else first["host"] if first else None
+    return stem if stem and shape.fullmatch(stem) else first["host"] if first else None
 
 
 def _rank(name: str) -> Place:

@@ -8,14 +8,9 @@ from contextlib import suppress
 from operator import itemgetter
 
 from neuron_doctor.collectors.base import UNREADABLE_JSON
+from neuron_doctor.collectors.monitor_groups import GROUPS, OF_PROCESS, OF_SYSTEM, WHOLE
 from neuron_doctor.collectors.monitor_model import EMPTY, Report, decode
 from neuron_doctor.engine.regexes import regex
-
-#: Each group, by the part of a document that it belongs to.
-_WHOLE = (b"neuron_runtime_data", b"system_data", b"instance_info", b"neuron_hardware_info", b"neuron_k8s_info")
-_OF_PROCESS = (b"neuroncore_counters", b"execution_stats", b"memory_used", b"neuron_runtime_vcpu_usage")
-_OF_SYSTEM = (b"neuron_hw_counters", b"memory_info", b"vcpu_usage")
-GROUPS = _WHOLE + _OF_PROCESS + _OF_SYSTEM
 
 #: No group stands deeper; a limit keeps the work linear in hostile nesting.
 _DEEPEST = 8
@@ -33,9 +28,9 @@ def salvage(text: bytes) -> Report:
     pids = [(0, b"null"), *((found.end(), b"%d" % int(found[1])) for found in _PID.finditer(text))]
     for name, start, end in _readable(text):
         member = b'"%s":%s' % (name, text[start:end])
-        if name in _WHOLE:
+        if name in WHOLE:
             whole[name] = member
-        elif name in _OF_SYSTEM:
+        elif name in OF_SYSTEM:
             of_system.append(member)
         else:
             pid = pids[bisect_right(pids, start, key=itemgetter(0)) - 1][1]
@@ -58,9 +53,9 @@ def _readable(text: bytes) -> Iterator[tuple[bytes, int, int]]:
 
 def _decodes(name: bytes, value: bytes) -> bool:
     form = b'{"%s":%s}'
-    if name in _OF_PROCESS:
+    if name in OF_PROCESS:
         form = b'{"neuron_runtime_data":[{"report":{"%s":%s}}]}'
-    elif name in _OF_SYSTEM:
+    elif name in OF_SYSTEM:
         form = b'{"system_data":{"%s":%s}}'
     with suppress(*UNREADABLE_JSON):
         decode(form % (name, value))

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors import timestamps
 from neuron_doctor.collectors.base import UNREADABLE_JSON, Input
+from neuron_doctor.collectors.monitor_groups import GROUPS
 from neuron_doctor.collectors.monitor_model import EMPTY, Report, decode
-from neuron_doctor.collectors.monitor_salvage import GROUPS, salvage
+from neuron_doctor.collectors.monitor_salvage import salvage
 from neuron_doctor.engine.facts import Instant
 from neuron_doctor.engine.regexes import regex
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neuron_doctor.collectors import ndet_console, ndet_trace
+from neuron_doctor.collectors import ndet_console
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.timestamps import read_iso
 from neuron_doctor.engine.facts import Fact, Place, Span, Value
@@ -47,6 +47,12 @@ def _is_raw(head: bytes, name: str) -> bool:
     return not _is_trace(head, name) and not ndet_console.sniff(head, name)
 
 
+def _collect_trace(inp: Input) -> Iterator[Fact]:
+    from neuron_doctor.collectors import ndet_trace  # noqa: PLC0415 - loaded for the first trace: few inputs are one
+
+    return ndet_trace.collect(inp)
+
+
 def _collect_raw(inp: Input) -> Iterator[Fact]:
     """One fact that the log is there, and a problem that says what to do with it."""
     found = _RAW_NAME.fullmatch(inp.name)
@@ -59,7 +65,7 @@ def _collect_raw(inp: Input) -> Iterator[Fact]:
     yield Fact("ndet-raw", data, place.over(inp.place), Span(inp.path), inp.source_id, read_iso(started))
 
 
-NDET_TRACE = Collector("ndet-trace", "Chrome trace of neuron-det", _is_trace, ndet_trace.collect)
+NDET_TRACE = Collector("ndet-trace", "Chrome trace of neuron-det", _is_trace, _collect_trace)
 NDET_CONSOLE = Collector("ndet-console", "output of neuron-det", ndet_console.sniff, ndet_console.collect)
 NDET_RAW = Collector("ndet-raw", "raw NDET log", _is_raw, _collect_raw)
 

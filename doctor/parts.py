@@ -26,10 +26,9 @@ from neuron_doctor.engine.facts import Collection, Fact, Searched, Source
 from neuron_doctor.engine.portable import NotPortable, packed, unpacked
 from neuron_doctor.engine.readings import Reading, gathered, merged, readings_of
 from neuron_doctor.engine.searched import searched_for
+from neuron_doctor.part_mark import MAGIC
 
 SCHEMA = "neuron-doctor/part/1"
-#: No text begins so, and a transfer that changes line ends destroys it.
-MAGIC = b"\x89neuron-part\r\n\x1a\n"
 _VERSION = b"\x01"
 _LENGTHS = struct.Struct(">II")
 _END = _LENGTHS.pack(0, 0)
@@ -55,11 +54,6 @@ class _Header(msgspec.Struct, frozen=True):
     schema: str
     tool: str
     packs: list[_Pack]
-
-
-def is_part(head: bytes) -> bool:
-    """Whether a file that begins so is a part, of whatever version."""
-    return head.startswith(MAGIC)
 
 
 # --- out

@@ -17,7 +17,6 @@ from neuron_doctor.engine.facts import Fact, Source, ranks_of
 from neuron_doctor.engine.matcher import build_matcher
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.keep import keep_of_user
-from neuron_doctor.parts import read_part
 
 
 class Engine(Struct, frozen=True):
@@ -72,6 +71,8 @@ def scan_input(inp: Input, engine: Engine) -> Scanned:
 
 def scan_part(inp: Input) -> list[Scanned]:
     """What the sources of a part say; and the part itself, as a source, if anything is wrong with it."""
+    from neuron_doctor.parts import read_part  # noqa: PLC0415 - loaded for the first part: where logs are read, there is none
+
     scanned: list[Scanned] = []
     inp.kind = "part"
     try:

@@ -19,7 +19,7 @@ from neuron_doctor.collectors.urls import is_url
 from neuron_doctor.collectors.walk import Found
 from neuron_doctor.engine.facts import Collection, Fact, Problem, Source
 from neuron_doctor.engine.readings import Reading, gathered, merged
-from neuron_doctor.parts import is_part
+from neuron_doctor.part_mark import is_part
 from neuron_doctor.scan import Engine, Scanned, collector_for, scan_input, scan_part
 
 #: Bytes of a shard: large enough that handing it out costs nothing beside it.

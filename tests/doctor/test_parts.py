@@ -26,7 +26,8 @@ from neuron_doctor.engine.readings import Reading, apart, gathered, merged
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.searched import searched_by, understood
 from neuron_doctor.engine.verdict import Diagnosis
-from neuron_doctor.parts import MAGIC, is_part, part_of, read_part
+from neuron_doctor.part_mark import MAGIC, is_part
+from neuron_doctor.parts import part_of, read_part
 from neuron_doctor.reports.json_report import render_json
 from neuron_doctor.shards import Shard, scan
 

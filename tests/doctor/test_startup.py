@@ -60,6 +60,13 @@ NOT_FOR_LOGS = (
     "neuron_doctor.engine.query_parser",
     "neuron_doctor.evaluation",
     "neuron_doctor.workers",
+    "neuron_doctor.parts",
+    "neuron_doctor.collectors.monitor_facts",
+    "neuron_doctor.collectors.ndet_trace",
+    "email",
+    "socket",
+    "tarfile",
+    "zoneinfo",
     "neuron_doctor.reports.json_report",
     "neuron_doctor.reports.markdown",
 )
