@@ -10,9 +10,8 @@ from msgspec import Struct
 
 from neuron_doctor.engine.process_groups import ProcessGroup
 
-#: So many collectives must be known, so many of them show that somebody waited, and in this share of those the others
-#: must have waited for the same rank, so much longer than it did. Of the collectives of a step often only the first waits.
-_COLLECTIVES = 8
+#: So many collectives must show that somebody waited, and in this share of them the others must have waited for the same
+#: rank, so much longer than it did. Of the collectives of a step often only the first waits.
 _TELLING = 5
 _SHARE = 0.9
 _TIMES = 3
@@ -33,18 +32,31 @@ class Straggler(Struct, frozen=True):
 
 
 def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
-    """The ranks that are last in a group and wait for nobody in another.
+    """The ranks that are last in a group and wait for nobody in another, as far as these still tell of a step.
 
-    Each rank's wait is on its own clock; no clocks of two hosts are compared.
+    Each rank's wait is on its own clock; no clocks of two hosts are compared. Of several that are last each in one group
+    and share another, which of them the others wait for is not known where that one tells nothing.
     """
     last: dict[int, Straggler] = {}
-    waits: set[int] = set()
+    delayed: set[int] = set()
+    mute: list[set[int]] = []
     for group in _of_one_stage(groups):
-        for found in _last_in(group):
+        telling = _telling(group)
+        for found in _last_in(group, telling):
             held = last.get(found.rank)
             last[found.rank] = found if held is None or found.wait_us > held.wait_us else held
-            waits.update(rank for rank in group.members if rank != found.rank)
-    return [last[rank] for rank in sorted(last) if rank not in waits]
+        delayed.update(_delayed(telling))
+        if not telling:
+            mute.append(set(group.members))
+    found = last.keys() - delayed
+    unsure = {rank for members in mute if len(members & found) > 1 for rank in members}
+    return [last[rank] for rank in sorted(found - unsure)]
+
+
+def _delayed(telling: list[dict[int, int]]) -> set[int]:
+    """The ranks that waited in most of the collectives of a group in which anybody did."""
+    first = Counter(min(row, key=lambda rank: (row[rank], rank)) for row in telling)
+    return {rank for row in telling for rank in row if first[rank] < (1 - _SHARE) * len(telling)}
 
 
 def _of_one_stage(groups: list[ProcessGroup]) -> list[ProcessGroup]:
@@ -62,18 +74,26 @@ def _of_one_stage(groups: list[ProcessGroup]) -> list[ProcessGroup]:
     return [group for group in groups if is_one(set(group.ranks))]
 
 
-def _last_in(group: ProcessGroup) -> Iterator[Straggler]:
-    rows = _waits(group)
-    if len(rows) < _COLLECTIVES or len(group.members) < len(group.ranks) or len(group.ranks) == 1:
-        return
-    floor = _TIMED_US if all(member.record and member.record.starts for member in group.members.values()) else _SEEN_US
-    telling = [row for row in rows if median(sorted(row.values())[1:]) - min(row.values()) >= floor]
+def _telling(group: ProcessGroup) -> list[dict[int, int]]:
+    """Of the collectives of a group those in which most waited for the last of them."""
+    if len(group.members) < len(group.ranks) or len(group.ranks) == 1:
+        return []
+    floor = _floor(group)
+    return [row for row in _waits(group) if median(sorted(row.values())[1:]) - min(row.values()) >= floor]
+
+
+def _floor(group: ProcessGroup) -> int:
+    timed = all(member.record and member.record.starts for member in group.members.values())
+    return _TIMED_US if timed else _SEEN_US
+
+
+def _last_in(group: ProcessGroup, telling: list[dict[int, int]]) -> Iterator[Straggler]:
     if len(telling) < _TELLING:
         return
     rank, times = Counter(min(row, key=lambda rank: (row[rank], rank)) for row in telling).most_common(1)[0]
     own = median(row[rank] for row in telling)
     others = median(median(wait for peer, wait in row.items() if peer != rank) for row in telling)
-    if times >= _SHARE * len(telling) and others - own >= floor and others >= _TIMES * own:
+    if times >= _SHARE * len(telling) and others - own >= _floor(group) and others >= _TIMES * own:
         yield Straggler(rank, group, times, len(telling), int(others - own))
 
 

@@ -299,15 +299,6 @@ def test_dumps_that_were_written_one_after_the_other_are_no_picture_of_one_momen
     assert {rank for fact in match_collectives(facts) for rank in fact.place.ranks} == set()
 
 
-def test_a_rank_is_a_straggler_also_where_only_the_first_collective_of_a_step_waits_for_it() -> None:
-    world = Pg("0", "default_pg", tuple(range(4)))
-    job = run(Mesh(4, 1), {rank: [Op(world)] * 32 for rank in range(4)}, Faults())
-    for rank, issued in job.issued.items():
-        for number, one in enumerate(issued):
-            one.started_ns = one.done_ns - (50 if number % 4 == 0 and rank != 2 else 2) * MS
-    assert verdicts(facts_of(job, Recorder(timing=True))) == {"straggler": {2}}
-
-
 def test_the_rank_that_its_peers_always_wait_for_is_a_straggler_though_its_neighbours_come_late_too() -> None:
     mesh = Mesh(2, 2)
     job = run(mesh, programs_of(mesh, steps=20), Faults())

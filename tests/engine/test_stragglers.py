@@ -1,0 +1,34 @@
+"""Ranks that their peers wait for in a job that moves, told from those that are late because another one is."""
+
+from __future__ import annotations
+
+import pytest
+from fr_simulator import MS, Faults, Mesh, Op, Pg, Recorder, facts_of, run
+from test_fr_scenarios import verdicts
+
+
+def test_a_rank_is_a_straggler_also_where_only_the_first_collective_of_a_step_waits_for_it() -> None:
+    world = Pg("0", "default_pg", tuple(range(4)))
+    job = run(Mesh(4, 1), {rank: [Op(world)] * 32 for rank in range(4)}, Faults())
+    for rank, issued in job.issued.items():
+        for number, one in enumerate(issued):
+            one.started_ns = one.done_ns - (50 if number % 4 == 0 and rank != 2 else 2) * MS
+    assert verdicts(facts_of(job, Recorder(timing=True))) == {"straggler": {2}}
+
+
+@pytest.mark.parametrize(("waited", "expected"), [(8, {"straggler": {1}}), (0, {"healthy": set()})])
+def test_ranks_that_are_late_because_a_neighbour_is_late_are_no_stragglers(
+    waited: int, expected: dict[str, set[int]]
+) -> None:
+    """Ranks 0 and 1 share a tensor group, in which few collectives, or none, still show that 0 waits for 1."""
+    mesh = Mesh(2, 2)
+    programs = {
+        rank: ([Op(mesh.groups["TENSOR"][rank])] * 20 + [Op(mesh.groups["DATA"][rank])]) * 10 for rank in range(4)
+    }
+    job = run(mesh, programs, Faults())
+    for rank, issued in job.issued.items():
+        for number, one in enumerate(issued):
+            in_data = one.op.group.desc == "DATA" and rank in (2, 3)
+            in_tensor = one.op.group.desc == "TENSOR" and rank == 0 and number >= len(issued) - waited and number % 2
+            one.started_ns = one.done_ns - (40 if in_data or in_tensor else 1) * MS
+    assert verdicts(facts_of(job, Recorder(timing=True))) == expected
