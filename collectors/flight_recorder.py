@@ -46,6 +46,7 @@ _JSON = regex(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*[\[{][ \t\r\n]*[\]}\"{]")
 _MARKS = (b"pg_config", b"pg_status", b"profiling_name", b"collective_seq_id", b"comm_lib_version", b"nccl_comm_state")
 _RANKS = regex(r"\[(?:\d{1,9}(?:, ?\d{1,9})*+)?\]", re.ASCII)
 _NUMBER = regex(r"\d+", re.ASCII)
+_MARKED = regex(r"(?<![A-Za-z\d])r(\d+)(?![A-Za-z\d])", re.ASCII)
 _LONGEST_RANK = 6
 
 
@@ -269,13 +270,13 @@ def _rank(inp: Input, top: Entry, groups: list[GroupRecord]) -> int | None:
 
 
 def _only_number(inp: Input) -> int | None:
-    """The one number in the file's name, whatever stands around it: that of a rank, as the content is a rank's. Not where
-    the name says whose it is: a host's (`node3.pkl`), a local rank."""
+    """The one number in the file's name, or the one behind an `r`, whatever stands around it: that of a rank, as the content
+    is a rank's. Not where the name says whose it is: a host's (`node3.pkl`), a local rank."""
     name = re.split(r"[/!]", inp.path)[-1]
     said = place_of_path(name)
     if said.host is not None or said.local_rank is not None:
         return None
-    numbers = _NUMBER.findall(plain(name))
+    numbers = _MARKED.findall(plain(name)) or _NUMBER.findall(plain(name))
     return int(numbers[0]) if len(numbers) == 1 and len(numbers[0]) <= _LONGEST_RANK else None
 
 

@@ -180,7 +180,7 @@ def _of_late(hang: Hang, rank: int, before: list[Gathering], here: Gathering) ->
     """A rank that waits in nothing and never came to `here`: at fault, unless it is one of many."""
     at = here.title
     if all(gathering.is_transfer for gathering in before):
-        return Blame("p2p-missing", f"never issued its end of {at}", (rank,), gathering=here, about_ranks=True)
+        return _of_partner(hang, rank, before, here)
     few = max(_TOGETHER, len(hang.dumps) // _MANY)
     if len(with_the_same_end(hang, rank, few)) == few:
         told = f"never issued {at}, and stopped where others did: which of them is at fault no dump tells"
@@ -190,6 +190,23 @@ def _of_late(hang: Hang, rank: int, before: list[Gathering], here: Gathering) ->
         return Blame("rank-missing", told, culprits=(rank,), gathering=here, about_ranks=True)
     told = f"never issued {at}, as most of its members: those who did may be the odd ones"
     return Blame("rank-missing", told, members=(rank,), gathering=here, about_ranks=True)
+
+
+def _of_partner(hang: Hang, rank: int, before: list[Gathering], here: Gathering) -> Blame:
+    """A rank with nothing outstanding that is waited for in transfers only."""
+    told = f"never issued its end of {here.title}"
+    strange = sorted({one for g in before for one in g.waiting if _is_out_of_habit(hang, g, one)})
+    if not strange:
+        return Blame("p2p-missing", told, (rank,), gathering=here, about_ranks=True)
+    told = f"{named_ranks([rank])} {told}, and {named_ranks(strange)} had to do with other ranks only before"
+    return Blame("p2p-missing", told, members=tuple(sorted({rank, *strange})), gathering=here)
+
+
+def _is_out_of_habit(hang: Hang, gathering: Gathering, rank: int) -> bool:
+    """Whether a rank waits for a peer that it never exchanged anything with, though it did with others."""
+    member = gathering.group.members.get(rank)
+    past = member.record.transfers if member and member.record else ()
+    return bool(past) and is_first_contact(hang, gathering, rank)
 
 
 def _astray(verdict: str, ranks: tuple[int, ...], gathering: Gathering) -> Blame:
@@ -354,6 +371,7 @@ def _without_transfers(hang: Hang, ranks: set[int]) -> list[Blame]:
 
 def _arranged(hang: Hang, blames: list[Blame]) -> list[Blame]:
     """One blame for each class and place, with all who wait because of it; what convicts nobody gives way."""
+    blames = _without_the_rest_of_batches(blames)
     convicting = [one for one in blames if one.culprits]
     missing = tuple(sorted({rank for one in blames for rank in one.missing}))
     if convicting:
@@ -369,6 +387,15 @@ def _arranged(hang: Hang, blames: list[Blame]) -> list[Blame]:
     traced = len(found) <= _TRACED
     found = [one if one.waiting else replace(one, waiting=_waiting(hang, one, traced=traced)) for one in found]
     return sorted(found, key=lambda one: (not one.culprits, one.culprits, one.verdict, one.waiting, one.description))
+
+
+def _without_the_rest_of_batches(blames: list[Blame]) -> list[Blame]:
+    """Without stalls of transfers to which both ends have come, where one of these waits for a partner of another transfer:
+    those of a batch complete together."""
+    short = {rank for one in blames if one.verdict == "p2p-missing" and one.gathering for rank in one.gathering.waiting}
+    stalls = [one for one in blames if one.verdict == "transport-stall" and one.gathering and one.gathering.is_transfer]
+    rest = {id(one) for one in stalls if one.gathering and short.intersection(one.gathering.waiting)}
+    return [one for one in blames if id(one) not in rest]
 
 
 def _joint(one: Blame, other: Blame) -> Blame:

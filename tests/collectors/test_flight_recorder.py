@@ -313,6 +313,7 @@ def test_without_a_rank_in_the_path_the_content_may_leave_only_one() -> None:
         ("dump.r3.bin", 3),
         ("worker3_flight_recorder", 3),
         ("fr_3_2025-11-22", 3),
+        ("job7781-r003.fr", 3),
         ("trace_3_of_8", None),
         ("fr_20251122081500", None),
         ("node3.pkl", None),
