@@ -48,9 +48,9 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
         delayed.update(_delayed(telling))
         if not telling:
             mute.append(set(group.members))
-    found = last.keys() - delayed
-    unsure = {rank for members in mute if len(members & found) > 1 for rank in members}
-    return [last[rank] for rank in sorted(found - unsure)]
+    sure = last.keys() - delayed
+    sure -= {rank for members in mute if len(members & sure) > 1 for rank in members}
+    return [last[rank] for rank in sorted(sure)]
 
 
 def _delayed(telling: list[dict[int, int]]) -> set[int]:
