@@ -109,7 +109,7 @@ def _fact(one: Blame, dumps: dict[int, RankRecord]) -> Fact:
         "waiting": one.waiting,
         "missing_dumps": one.missing,
         "members": one.members,
-        "culprit_frame": _stood_at(one, dumps),
+        "culprit_frame": _stood_at(one, dumps)[1],
         "waiting_frame": _waits_at(one),
         "difference": one.difference,
     }
@@ -118,14 +118,14 @@ def _fact(one: Blame, dumps: dict[int, RankRecord]) -> Fact:
 
 def _described(one: Blame, dumps: dict[int, RankRecord]) -> str:
     """The fault in one sentence, with the call sites where the culprit stood and where the others wait."""
-    stood, waits_at = _stood_at(one, dumps), _waits_at(one)
+    (how, stood), waits_at = _stood_at(one, dumps), _waits_at(one)
     operation = one.gathering.operation if one.gathering else None
     number = f" (number {operation.sequence} of its group)" if operation else ""
     parts = [one.description + number]
     if stood and stood == waits_at:
-        parts.append(f"rank {one.culprits[0]} issued its last operation where the others wait, in {stood}")
+        parts.append(f"rank {one.culprits[0]} {how} at the call site where the others wait, {stood}")
     else:
-        parts += [f"rank {one.culprits[0]} issued its last operation in {stood}"] if stood else []
+        parts += [f"rank {one.culprits[0]} {how} in {stood}"] if stood else []
         parts += [f"the others wait in {waits_at}"] if waits_at and one.waiting else []
     parts += [_would_show(one, dumps)] if one.verdict == "undecided" else []
     return "; ".join(parts)
@@ -144,9 +144,18 @@ def _would_show(one: Blame, dumps: dict[int, RankRecord]) -> str:
     return f"what would show the culprit: {', '.join(wanted) or 'a stack of every rank (py-spy dump)'}"
 
 
-def _stood_at(one: Blame, dumps: dict[int, RankRecord]) -> str:
-    """Where the first culprit issued the last operation that its dump describes; empty without culprit, dump or stacks."""
-    return _latest_frame(dumps[one.culprits[0]]) if one.culprits and one.culprits[0] in dumps else ""
+def _stood_at(one: Blame, dumps: dict[int, RankRecord]) -> tuple[str, str]:
+    """How and where the first culprit stood: in the first operation that is open there, else where it issued the last one that
+    its dump describes. The place is empty without culprit, dump or stacks."""
+    record = dumps.get(one.culprits[0]) if one.culprits else None
+    if record is None:
+        return "", ""
+    told = (group for group in record.groups if group.completions)
+    waits_in = (operation for group in told for operation in (*group.pending, *group.pending_transfers))
+    first = min(waits_in, key=lambda operation: operation.record, default=None)
+    if first is not None and first.frames:
+        return "waits", first.frames[0]
+    return "issued its last operation", _latest_frame(record)
 
 
 def _waits_at(one: Blame) -> str:

@@ -193,6 +193,13 @@ def test_one_of_four_that_uses_two_groups_the_other_way_round_is_alone() -> None
     programs = {rank: [Op(first), Op(second)] for rank in range(4)}
     programs[1] = programs[1][::-1]
     assert verdicts(facts_of(run(mesh, programs, Faults(), ahead=1))) == {"order-mismatch": {1}}
+    # all have issued both: what each waits in is not what it issued last
+    (fact,) = match_collectives(facts_of(run(mesh, programs, Faults(), ahead=2)))
+    assert (fact.data["culprit_frame"], fact.data["waiting_frame"]) == (
+        "train_b (/job/train.py:40)",
+        "train_a (/job/train.py:40)",
+    )
+    assert "rank 1 waits in train_b" in str(fact.data["description"])
 
 
 @pytest.mark.parametrize("batches", [False, True])
