@@ -145,6 +145,7 @@ def _told(data: bytes) -> tuple[str, int, object]:
     return repr(facts), inp.records, inp.problems
 
 
+@pytest.mark.heavy
 @settings(max_examples=150, deadline=None)
 @given(st.lists(RUNS, max_size=6), st.booleans(), st.sampled_from([1, 9000, 1 << 20]), st.sampled_from([700, 1 << 18]))
 def test_by_column_says_what_each_report_says(

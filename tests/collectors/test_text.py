@@ -228,6 +228,7 @@ SAID = st.sampled_from(
 )
 
 
+@pytest.mark.heavy
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(STAMPS, SAID), min_size=1, max_size=30), st.integers(1, 40))
 def test_what_is_known_of_the_shape_of_a_line_changes_nothing(said: list[tuple[str, str]], times: int) -> None:
