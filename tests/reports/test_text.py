@@ -24,8 +24,8 @@ from neuron_doctor.reports.text import render_headline, render_text
 from neuron_doctor.reports.wording import action_words, counted, place_words, steps_words
 
 SGR = re.compile(r"\x1b\[[0-9;]+m")
-#: Lines that stay in one piece: where evidence stands, and commands.
-UNBREAKABLE = re.compile(r"    (\S.*(:\d+|\(byte [\d,]+\))|   \$ .*)\Z")
+#: Lines that stay in one piece: where evidence stands (a path may begin with blanks), and commands.
+UNBREAKABLE = re.compile(r"    ( *\S.*(:\d+|\(byte [\d,]+\))|   \$ .*)\Z")
 
 
 def shown(diagnosis: Diagnosis, width: int = 80, *, verbose: bool = False) -> str:
