@@ -83,7 +83,7 @@ def _on_its_device(fault: Fault, job: Job) -> Fault:
 
 
 def _named(truth: Truth, root: Finding) -> int | None:
-    """The fault that a root names, by number. Of one whose place cannot be known, a root without a place is right."""
+    """The fault that a root names, by number."""
     fitting = (n for n, fault in enumerate(truth.faults) if _fits(fault, truth.knowable.get(n), root))
     return next(fitting, None)
 
@@ -91,8 +91,7 @@ def _named(truth: Truth, root: Finding) -> int | None:
 def _fits(fault: Fault, knowable: Knowable | None, root: Finding) -> bool:
     stated = knowable is Knowable.STATED and fault.cause not in _WAITING
     causes = {fault.cause} if stated else {fault.cause, *fault.weaker}
-    unplaced = knowable is Knowable.HIDDEN and not root.place.ranks and not root.hosts
-    return fault.is_root and root.cause in causes and (unplaced or _is_there(fault, root))
+    return fault.is_root and root.cause in causes and _is_there(fault, root)
 
 
 def _is_there(fault: Fault, root: Finding) -> bool:

@@ -4,60 +4,68 @@ of those speak, the rest is known by elimination, with or without their logs."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Fact, Value
-from neuron_doctor.engine.recorder import ranks_text
+from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.recorder import named_ranks, told_of_collective
 
 #: The phases of a barrier in which a rank is held there.
 _HELD = frozenset({"waits", "gave-up"})
-#: What a rank says of where it stands, and that it goes on.
+#: What tells where a rank stands, or that it goes on.
 _WORDS = frozenset({"barrier", "stand", "progress"})
 
 
 def absences(facts: Iterable[Fact], world_size: int | None) -> list[Fact]:
-    """The `collective` facts that follow, one for each barrier of all ranks at which some are held by their last word."""
-    last: dict[int, Fact] = {}
-    for fact in sorted(facts, key=lambda fact: (fact.span.path, fact.span.offset)):
-        if fact.kind in _WORDS and fact.place.rank is not None and (fact.kind != "stand" or _is_own(fact)):
-            last[fact.place.rank] = fact
-    held: dict[tuple[str, int], dict[int, Fact]] = defaultdict(dict)
-    for rank, fact in sorted(last.items()):
-        if fact.kind == "barrier" and fact.data["phase"] in _HELD and fact.data.get("size") == world_size:
-            held[str(fact.data["name"]), fact.place.attempt or 0][rank] = fact
-    return [fact for (name, _), waiting in sorted(held.items()) for fact in _absent(name, waiting, world_size or 0)]
+    """The `collective` facts that follow from the last attempt, one for each barrier of all ranks that holds some."""
+    told = [fact for fact in facts if fact.kind in _WORDS and _is_telling(fact)]
+    latest = max((fact.place.attempt for fact in told if fact.place.attempt is not None), default=None)
+    last: dict[int, dict[str, Fact]] = defaultdict(dict)
+    for fact in sorted(told, key=lambda fact: (fact.span.path, fact.span.offset)):
+        if fact.place.rank is not None and fact.place.attempt in (None, latest):
+            last[fact.place.rank][fact.source] = fact
+    held: dict[str, dict[int, Fact]] = defaultdict(dict)
+    for rank, words in sorted(last.items()):
+        for name in _holding(words.values(), world_size):
+            held[name][rank] = next(iter(words.values()))
+    return [fact for name, waiting in sorted(held.items()) for fact in _absent(name, waiting, world_size or 0)]
 
 
-def _is_own(stand: Fact) -> bool:
-    return stand.data.get("named") is not True
+def _is_telling(fact: Fact) -> bool:
+    """Not what a peer says, nor that the rank came: another log may show what became of it there."""
+    return fact.data.get("named") is not True and fact.data.get("phase") != "came"
 
 
-def _absent(name: str, waiting: dict[int, Fact], size: int) -> Sequence[Fact]:
+def _holding(words: Iterable[Fact], world_size: int | None) -> set[str]:
+    """The barrier that holds a rank, by the last word of every log that tells of it: which log ends last is not known."""
+    names = {
+        str(fact.data["name"])
+        if fact.kind == "barrier" and fact.data["phase"] in _HELD and fact.data.get("size") == world_size
+        else None
+        for fact in words
+    }
+    return {name for name in names if name is not None} if len(names) == 1 else set()
+
+
+def _absent(name: str, waiting: dict[int, Fact], size: int) -> Iterator[Fact]:
     joined = max((count for fact in waiting.values() if isinstance(count := fact.data.get("joined"), int)), default=0)
-    absent = tuple(rank for rank in range(size) if rank not in waiting)
     if not len(waiting) <= joined < size:
-        return ()
+        return
+    absent = tuple(rank for rank in range(size) if rank not in waiting)
     proven = joined == len(waiting)
     some = "" if proven else f"{size - joined} of "
-    who = f"{some}{'rank' if len(absent) == 1 else 'ranks'} {ranks_text(absent)}"
-    text = f"{who} never came to the barrier {name}, at which {joined} of {size} wait"
-    first = waiting[min(waiting)]
-    data: dict[str, Value] = {
-        "verdict": "rank-missing",
-        "operation": name,
-        "ordinal": 0,
-        "description": text,
-        "culprits": absent if proven else (),
-        "waiting": tuple(waiting),
-        "missing_dumps": () if proven else absent,
-        "members": tuple(range(size)),
-        "culprit_frame": "",
-        "waiting_frame": "",
-        "difference": "",
-        "witness": "barrier",
-    }
+    data = told_of_collective(
+        "rank-missing",
+        f"{some}{named_ranks(absent)} never came to the barrier {name}, at which {joined} of {size} wait",
+        operation=name,
+        culprits=absent if proven else (),
+        waiting=tuple(waiting),
+        missing_dumps=() if proven else absent,
+        members=tuple(range(size)),
+        witness="barrier",
+    )
     ranks = absent if proven else ()
+    first = waiting[min(waiting)]
     place = replace(first.place, rank=ranks[0] if len(ranks) == 1 else None, ranks=ranks, host=None, pid=None)
-    return (Fact("collective", data, place, first.span, first.source),)
+    yield Fact("collective", data, place, first.span, first.source)

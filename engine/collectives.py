@@ -13,7 +13,14 @@ from neuron_doctor.engine.dumps import Selection, selections
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.gatherings import waits
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
-from neuron_doctor.engine.recorder import GroupRecord, Operation, RankRecord, named_ranks, rank_record
+from neuron_doctor.engine.recorder import (
+    GroupRecord,
+    Operation,
+    RankRecord,
+    named_ranks,
+    rank_record,
+    told_of_collective,
+)
 from neuron_doctor.engine.stragglers import stragglers
 
 
@@ -37,7 +44,7 @@ def _nameless(facts: Iterable[Fact]) -> Iterator[Fact]:
             "that they were matched with nothing: put the rank into the name of each (rank_N)"
         )
         first = min(waiting, key=lambda record: (record.fact.span.path, record.fact.source))
-        yield _derived(first, _empty("undecided", told), (), None)
+        yield _derived(first, told_of_collective("undecided", told), (), None)
 
 
 def _may_wait(group: GroupRecord) -> bool:
@@ -100,19 +107,19 @@ def _fact(one: Blame, dumps: dict[int, RankRecord]) -> Fact:
     )
     operation = one.gathering.operation if one.gathering else None
     group = one.gathering.group if one.gathering else one.group
-    data: dict[str, Value] = {
-        "verdict": one.verdict,
-        "operation": operation.name if operation else "",
-        "ordinal": operation.sequence if operation else -1,
-        "description": _described(one, dumps),
-        "culprits": one.culprits,
-        "waiting": one.waiting,
-        "missing_dumps": one.missing,
-        "members": one.members,
-        "culprit_frame": _stood_at(one, dumps)[1],
-        "waiting_frame": _waits_at(one),
-        "difference": one.difference,
-    }
+    data = told_of_collective(
+        one.verdict,
+        _described(one, dumps),
+        operation=operation.name if operation else "",
+        ordinal=operation.sequence if operation else -1,
+        culprits=one.culprits,
+        waiting=one.waiting,
+        missing_dumps=one.missing,
+        members=one.members,
+        culprit_frame=_stood_at(one, dumps)[1],
+        waiting_frame=_waits_at(one),
+        difference=one.difference,
+    )
     return _derived(evidence, data, one.culprits, group.title if group else None)
 
 
@@ -168,7 +175,7 @@ def _scattered(dumps: dict[int, RankRecord]) -> Fact:
         "the dumps were written at different moments, between which the job went on: they show no one state of it, and who "
         "seems to wait may have been waited for; take the dumps of all ranks again, at one time"
     )
-    return _derived(next(iter(dumps.values())), _empty("undecided", told, members=tuple(dumps)), (), None)
+    return _derived(next(iter(dumps.values())), told_of_collective("undecided", told, members=tuple(dumps)), (), None)
 
 
 def left_out(facts: Iterable[Fact]) -> Iterator[Fact]:
@@ -178,20 +185,7 @@ def left_out(facts: Iterable[Fact]) -> Iterator[Fact]:
 
 def _stale(record: RankRecord) -> Fact:
     told = f"the dump of rank {record.rank} is of another run, or was written earlier: it was left out"
-    return _derived(record, _empty("stale-dump", told, members=(record.rank,)), (), None)
-
-
-def _empty(verdict: str, description: str, *, members: tuple[int, ...] = ()) -> dict[str, Value]:
-    """What a fact says that is about no collective."""
-    return {
-        "verdict": verdict,
-        "description": description,
-        "culprits": (),
-        "waiting": (),
-        "missing_dumps": (),
-        "members": members,
-        "difference": "",
-    }
+    return _derived(record, told_of_collective("stale-dump", told, members=(record.rank,)), (), None)
 
 
 def _derived(evidence: RankRecord, data: dict[str, Value], ranks: tuple[int, ...], group: str | None) -> Fact:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Fact, Value
-from neuron_doctor.engine.recorder import named_ranks
+from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.recorder import named_ranks, told_of_collective
 from neuron_doctor.engine.stands import Stand
 
 #: Of those who stand somewhere, at most one in so many may be the odd ones; and so many must wait.
@@ -62,20 +62,15 @@ def _are_few(odd: Mapping[int, Stand], others: Mapping[int, Stand]) -> bool:
 def _fact(verdict: str, text: str, witness: str, odd: Mapping[int, Stand], others: Iterable[int]) -> Fact:
     ranks = tuple(sorted(odd))
     first = odd[ranks[0]].fact
-    data: dict[str, Value] = {
-        "verdict": verdict,
-        "operation": odd[ranks[0]].operation,
-        "ordinal": odd[ranks[0]].sequence,
-        "description": f"{named_ranks(ranks)} {text}",
-        "culprits": ranks,
-        "waiting": tuple(sorted(others)),
-        "missing_dumps": (),
-        "members": (),
-        "culprit_frame": "",
-        "waiting_frame": "",
-        "difference": "",
-        "witness": witness,
-    }
+    data = told_of_collective(
+        verdict,
+        f"{named_ranks(ranks)} {text}",
+        operation=odd[ranks[0]].operation,
+        ordinal=odd[ranks[0]].sequence,
+        culprits=ranks,
+        waiting=tuple(sorted(others)),
+        witness=witness,
+    )
     alone = len(ranks) == 1
     place = replace(first.place, rank=ranks[0] if alone else None, ranks=ranks, host=first.place.host if alone else None,
                     pid=None, device=None, core=None, group=None)  # fmt: skip

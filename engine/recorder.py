@@ -137,6 +137,22 @@ def rank_record(fact: Fact, rank: int) -> RankRecord:
     )
 
 
+def told_of_collective(verdict: str, description: str, **said: Value) -> dict[str, Value]:
+    """The fields of a `collective` fact: those that are not said are empty."""
+    empty: dict[str, Value] = {
+        "operation": "",
+        "ordinal": -1,
+        "culprits": (),
+        "waiting": (),
+        "missing_dumps": (),
+        "members": (),
+        "culprit_frame": "",
+        "waiting_frame": "",
+        "difference": "",
+    }
+    return {"verdict": verdict, "description": description, **empty, **said}
+
+
 def ranks_text(ranks: Iterable[int]) -> str:
     """Global ranks, in their order, as text: `0-3,8,12-15`. World-sized groups of large jobs stay small this way."""
     runs: list[list[int]] = []

@@ -159,8 +159,10 @@ def middle_shortened(path: str, room: int) -> str:
 
 
 def where(span: Span) -> str:
-    """Where evidence stands, as an editor opens it: `path:line`, for what is not text the byte."""
-    return f"{span.path}:{span.line}" if span.line is not None else f"{span.path} (byte {span.offset:,})"
+    """Where evidence stands, as an editor opens it: `path:line`, for what is not text the byte. A blank at the beginning of
+    the path shows, or it would be taken for the indentation."""
+    path = f"\\x20{span.path[1:]}" if span.path.startswith(" ") else span.path
+    return f"{path}:{span.line}" if span.line is not None else f"{path} (byte {span.offset:,})"
 
 
 def action_words(action: Action) -> str:

@@ -33,24 +33,16 @@ _RECORDERS: Mapping[str, frozenset[Recorder]] = {
 }
 _BY_ABSENCE = frozenset({"collectives-rank-missing", "collectives-rank-died"})
 _NOBODY_SPEAKS = frozenset({"collectives-rank-missing", "collectives-device-stuck"})
-# Where nothing is outstanding, or all are inside one collective, only time that passes tells a job that stands still from
-# one that is well; or somebody who gives up on the collective.
-_ALL_INSIDE = frozenset({"collectives-transport-stall"})
-_STANDING_STILL = _ALL_INSIDE | {"hang-outside-collectives"}
-# Of two ranks that wait for each other, the past of one tells which left its order, or those who do the same beside it.
-_BY_HABIT = frozenset({"p2p-order"})
 _BY_SIGNAL = frozenset({"host-oom", "process-crash", "collectives-rank-died"})
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What is left of the evidence: ranks whose dump is whole, ranks (and hosts) whose logs are whole; whether the cores
-    were watched until everything was collected."""
+    """What is left of the evidence: ranks whose dump is whole, ranks (and hosts) whose logs are whole."""
 
     dumps: frozenset[int]
     logs: frozenset[int]
     launchers: frozenset[int]
-    watched: bool
 
 
 def judge(execution: Execution, style: Style, before: Sequence[File], after: Sequence[File]) -> dict[int, Knowable]:
@@ -77,8 +69,7 @@ def _left(before: Sequence[File], after: Sequence[File]) -> Left:
         return frozenset(rank for file in whole if file.source in sources for rank in file.ranks)
 
     launchers = frozenset(file.host for file in whole if file.source == "launcher-log" and file.host is not None)
-    watched = any(file.source == "monitor" for file in whole)
-    return Left(ranks("flight-recorder"), ranks("runtime-log", "framework-log"), launchers, watched)
+    return Left(ranks("flight-recorder"), ranks("runtime-log", "framework-log"), launchers)
 
 
 def _inferable(fault: Fault, history: History, style: Style, left: Left) -> bool:
@@ -99,15 +90,6 @@ def _by_dumps(fault: Fault, history: History, style: Style, left: Left) -> bool:
     world = frozenset(range(history.job.world))
     there = left.dumps & frozenset(life.rank for life in history.lives if life.dumps_recorder)
     culprits = frozenset(fault.ranks)
-    gave_up = any(isinstance(event, HangSuspected | WatchdogTimeout) for event in history.events)
-    if fault.cause in _STANDING_STILL and not (left.watched or (gave_up and fault.cause in _ALL_INSIDE)):
-        return False
-    if (
-        fault.cause in _BY_HABIT
-        and style.recorder_active_only
-        and history.job.world == len(fault.ranks + fault.involved)
-    ):
-        return False
     if not culprits or fault.cause == "straggler":
         return there == world
     if not culprits <= there:

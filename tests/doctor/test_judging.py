@@ -92,13 +92,6 @@ def test_a_cause_without_its_place_is_not_right() -> None:
     assert not judge(Truth((MISSING,), {0: Knowable.INFERABLE}), verdict(root("collectives-rank-missing"))).top
 
 
-def test_of_a_fault_whose_place_cannot_be_known_a_cause_without_a_place_is_right() -> None:
-    hidden = Truth((MISSING,), {0: Knowable.HIDDEN})
-    assert judge(hidden, verdict(root("collectives-rank-missing"))).exact
-    assert not judge(hidden, verdict(root("collectives-rank-missing", host="b"))).exact
-    assert not judge(hidden, verdict(root("collectives-size-mismatch"))).exact
-
-
 def test_a_second_root_that_nothing_justifies_spoils_the_set_and_not_the_first() -> None:
     said = verdict(root("hw-hbm-ue", host="b", device=2), root("host-oom", host="a"))
     judged = judge(Truth((HBM,), {0: Knowable.STATED}), said)

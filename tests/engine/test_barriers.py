@@ -5,9 +5,10 @@ from __future__ import annotations
 from builders import barrier, progress
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from neuron_doctor.engine.barriers import absences
-from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.facts import Fact, Span
 
 
 def held(ranks: set[int], size: int, joined: int) -> list[Fact]:
@@ -44,3 +45,28 @@ def test_a_barrier_of_other_ranks_than_those_of_the_job_proves_nothing() -> None
 
 def test_a_barrier_that_counted_more_than_there_are_proves_nothing() -> None:
     assert not absences(held({0, 1, 2}, 4, 5), 4)
+
+
+def test_a_rank_that_another_log_shows_further_on_is_not_held() -> None:
+    facts = held({0, 1, 2}, 4, 3)
+    on = [replace(fact, source="tee", data={**fact.data, "phase": "passed"}) for fact in facts]
+    assert absences(facts, 4)[0].data["culprits"] == (3,)
+    assert not absences([*facts, *on], 4)
+    cut = [replace(fact, source="tee", data={**fact.data, "phase": "came"}) for fact in facts]
+    assert absences([*facts, *cut], 4)[0].data["culprits"] == (3,)
+
+
+def test_the_last_attempt_decides() -> None:
+    def attempt(number: int, came: set[int], phase: str) -> list[Fact]:
+        return [
+            replace(
+                barrier(phase, rank, at=100, size=4, joined=len(came), attempt=number),
+                source=f"{9 - number}",
+                span=Span(f"{9 - number}/rank{rank}", 100, 10),
+            )
+            for rank in came
+        ]
+
+    [found] = absences([*attempt(0, {0, 1, 2}, "gave-up"), *attempt(1, {1, 2, 3}, "gave-up")], 4)
+    assert found.data["culprits"] == (0,)
+    assert not absences([*attempt(0, {0, 1, 2}, "gave-up"), *attempt(1, {0, 1, 2, 3}, "passed")], 4)

@@ -24,8 +24,8 @@ from neuron_doctor.reports.text import render_headline, render_text
 from neuron_doctor.reports.wording import action_words, counted, place_words, steps_words
 
 SGR = re.compile(r"\x1b\[[0-9;]+m")
-#: Lines that stay in one piece: where evidence stands (a path may begin with blanks), and commands.
-UNBREAKABLE = re.compile(r"    ( *\S.*(:\d+|\(byte [\d,]+\))|   \$ .*)\Z")
+#: Lines that stay in one piece: where evidence stands, and commands.
+UNBREAKABLE = re.compile(r"    (\S.*(:\d+|\(byte [\d,]+\))|   \$ .*)\Z")
 
 
 def shown(diagnosis: Diagnosis, width: int = 80, *, verbose: bool = False) -> str:
@@ -298,6 +298,11 @@ def test_any_text_of_a_log_is_printed_harmless_and_in_the_width(
     lines = shown(samples.hostile(text), width, verbose=verbose).split("\n")
     assert all(line.isprintable() for line in lines)
     assert [line for line in lines if cells(line) > width and not UNBREAKABLE.match(line)] == []
+
+
+def test_a_path_that_begins_with_a_blank_is_not_taken_for_indented(samples: ModuleType) -> None:
+    root = samples.finding("x", "host-oom", Role.ROOT, evidence=(samples.span("  a/rank0.log", 12, "Out of memory"),))
+    assert "    \\x20 a/rank0.log:12\n" in shown(samples.diagnosis(Status.ROOT_CAUSE, "h", (root,)))
 
 
 def test_of_victims_the_one_that_nothing_explains_is_told_first(samples: ModuleType) -> None:

@@ -100,7 +100,7 @@ def stuck(setting: Setting) -> Injection:
     """The device of one rank stands still before a collective and nobody there says so: only what it never started shows it."""
     plan = setting.plan
     seat = setting.job.seats[plan.rank]
-    weaker = ("collectives-rank-missing", "collectives-hang", "exec-timeout", "collectives-transport-stall")
+    weaker = ("collectives-rank-missing", "collectives-hang", "exec-timeout")
     fault = Fault(plan.cause, (plan.rank,), (setting.host,), seat.device, weaker, node_action=True)
     return _stands_still(setting, fault, None, _nothing)
 

@@ -110,8 +110,7 @@ def compile_failed(setting: Setting) -> Injection:
         )
 
     halt = Halt(setting.number, End.RAISED, frames, exit_code=1, dumps=False)
-    never_came = (*_WEAKER, "collectives-rank-missing")
-    weaker = (*never_came, "compile-failed") if oom else never_came
+    weaker = (*_WEAKER, "compile-failed") if oom else _WEAKER
     fault = Fault(plan.cause, (plan.rank,), (setting.host,), weaker=weaker)
     return Injection(fault, {(plan.rank, -1): (_compiling(halt),)}, trace=trace)
 
