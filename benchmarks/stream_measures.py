@@ -13,7 +13,7 @@ from benchmarks.ratios import Goal, Limit
 from benchmarks.sizes import scaled
 from benchmarks.stream_inputs import write_monitor, write_trace
 
-LOAD, PEER = "pickle.load", "PyTorch's analyser"
+LOAD, PEER, JSON = "pickle.load", "PyTorch's analyser", "json.loads"
 MATCH, COMPONENTS, QUARTER = "match, all ranks", "networkx condensation", "match, a quarter of the ranks"
 
 #: jq holds the whole trace in memory, ten times as large.
@@ -31,6 +31,12 @@ for path in sorted(Path(sys.argv[1]).iterdir()):
     with path.open("rb") as file:
         pickle.load(file)
 """
+_LINES = """
+import json, sys
+with open(sys.argv[1], "rb") as file:
+    for line in file:
+        json.loads(line)
+"""
 _ANALYSE = """
 import sys
 from torch.distributed.flight_recorder.fr_trace import main
@@ -44,8 +50,9 @@ def _monitor(bench: Bench) -> Prepared:
         f"monitor-{size}", lambda to: write_monitor(to / "neuron-monitor.jsonl", size), recipe="stream_inputs"
     )
     option, query = _MONITOR.split(maxsplit=1)
-    jq = ("jq", option, query, str(made / "neuron-monitor.jsonl"))
-    return input_of(made, "neuron-monitor", {DOCTOR: bench.diagnose(made), "jq": jq})
+    stream = made / "neuron-monitor.jsonl"
+    commands = {DOCTOR: bench.diagnose(made), "jq": ("jq", option, query, str(stream)), JSON: python(_LINES, stream)}
+    return input_of(made, "neuron-monitor", commands)
 
 
 def _chrome(bench: Bench) -> Prepared:
