@@ -63,31 +63,31 @@ class Block(Struct):
 def blocks(stream: BufferedReader, extent: Extent = WHOLE) -> Iterator[Block]:
     """Every line of the extent stands in exactly one block's own part. A stream that is not at the extent's beginning
     must be seekable."""
-    buffer = bytearray()
+    data = b""
     start, base, line, last = 0, 0, 1, False
     if extent.begin:
-        buffer, start, base = _entered(stream, extent.begin)
+        data, start, base = _entered(stream, extent.begin)
     while not last:
         chunk = stream.read(BLOCK)
         ended = len(chunk) < BLOCK
-        buffer += chunk
-        end = _cut(buffer, start, last=ended)
-        limit = _limit(buffer, extent, base)
+        data += chunk
+        end = _cut(data, start, last=ended)
+        limit = _limit(data, extent, base)
         if limit is not None and limit <= max(end, start):
             end, ended = max(limit, start), True
         last = ended
         if end <= start and not last:
             continue
-        block = Block(bytes(buffer), start, end, base, line, last)
+        block = Block(data, start, end, base, line, last)
         yield block
         line += block.lines()
-        drop = buffer.rfind(b"\n", 0, max(0, end - CONTEXT)) + 1
-        del buffer[:drop]
+        drop = data.rfind(b"\n", 0, max(0, end - CONTEXT)) + 1
+        data = data[drop:]
         base += drop
         start = end - drop
 
 
-def _entered(stream: BufferedReader, begin: int) -> tuple[bytearray, int, int]:
+def _entered(stream: BufferedReader, begin: int) -> tuple[bytes, int, int]:
     """What stands before the first line that begins at `begin` or later, where that line starts in it, and its offset."""
     base = stream.seek(max(0, begin - 2 * CONTEXT))
     buffer = bytearray(stream.read(begin - 1 - base))
@@ -98,22 +98,22 @@ def _entered(stream: BufferedReader, begin: int) -> tuple[bytearray, int, int]:
         if line.endswith(b"\n"):
             break
         del buffer[: max(0, len(buffer) - 2 * CONTEXT)]
-    return buffer, len(buffer), stream.tell() - len(buffer)
+    return bytes(buffer), len(buffer), stream.tell() - len(buffer)
 
 
-def _limit(buffer: bytearray, extent: Extent, base: int) -> int | None:
+def _limit(data: bytes, extent: Extent, base: int) -> int | None:
     """The index at which the first line stands that is beyond the extent; None where that is not in sight."""
     if extent.end is None:
         return None
-    newline = buffer.find(b"\n", max(0, extent.end - 1 - base))
+    newline = data.find(b"\n", max(0, extent.end - 1 - base))
     return None if newline < 0 else newline + 1
 
 
-def _cut(buffer: bytearray, start: int, *, last: bool) -> int:
+def _cut(data: bytes, start: int, *, last: bool) -> int:
     """Where the block that begins at `start` ends; `start` where more must be read first."""
     if last:
-        return len(buffer)
-    end = buffer.rfind(b"\n", start, max(start, len(buffer) - CONTEXT)) + 1
-    if end <= start and len(buffer) - start > MAX_LINE:
+        return len(data)
+    end = data.rfind(b"\n", start, max(start, len(data) - CONTEXT)) + 1
+    if end <= start and len(data) - start > MAX_LINE:
         return start + MAX_LINE
     return max(end, start)

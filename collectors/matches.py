@@ -191,6 +191,8 @@ def _in_window(lines: Lines, begin: int, end: int, pattern: Pattern) -> Found | 
     search = compiled(pattern.search).search
     if not any(map(search, anchor.split("\n"))):  # a candidate only: spare its neighbours
         return None
+    if pattern.above and not _fits_above(lines, begin, pattern.above):
+        return None
     before = [lines.gist(*bounds).message for bounds in lines.above(begin, LINES_BEFORE)][::-1]
     after = [lines.gist(*bounds).message for bounds in lines.below(end, LINES_AFTER)]
     at = sum(map(len, before)) + len(before)
@@ -198,3 +200,9 @@ def _in_window(lines: Lines, begin: int, end: int, pattern: Pattern) -> Found | 
         if match.start() <= at + len(anchor) and match.end() > at:
             return Found(match.groupdict(), anchor, lines.peeled(begin, end).records[-1])
     return None
+
+
+def _fits_above(lines: Lines, begin: int, above: str) -> bool:
+    """Whether the line above, if there is one, is what the pattern says: one line to look at instead of all neighbours."""
+    messages = (lines.gist(*bounds).message for bounds in lines.above(begin, 1))
+    return all(compiled(above).search(message.rpartition("\n")[2]) for message in messages)

@@ -130,7 +130,7 @@ def _take_patterns(loader: _Loader, docs: Mapping[str, PatternDoc], document: Do
             other = f" at {loader.patterns[name][1]}" if name in loader.patterns else ", as a kind of fact"
             loader.complain(where, f"{name!r} is taken{other}")
             continue
-        pattern = Pattern(name, doc.regex, doc.channel, doc.fields, doc.emits, doc.values, doc.anchor)
+        pattern = Pattern(name, doc.regex, doc.channel, doc.fields, doc.emits, doc.values, doc.anchor, doc.above)
         if doc.emits not in KINDS:
             loader.complain(where, f"there is no kind of fact {doc.emits!r}", _near(doc.emits, KINDS))
         if fault := _regex_fault(doc):
@@ -141,7 +141,7 @@ def _take_patterns(loader: _Loader, docs: Mapping[str, PatternDoc], document: Do
 
 def _regex_fault(doc: PatternDoc) -> str:
     try:
-        for expression in filter(None, (doc.regex, doc.anchor)):
+        for expression in filter(None, (doc.regex, doc.anchor, doc.above)):
             re.compile(expression)
     except re.error as error:
         return f"not a regular expression: {error}"

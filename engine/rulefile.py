@@ -34,6 +34,7 @@ class PatternDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     emits: str = "hit"
     values: dict[str, str | int | float | bool] = {}
     anchor: Text | None = None
+    above: Text | None = None
 
 
 class CountDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -27,7 +27,7 @@ def _digest(*parts: object) -> str:
 def _of_pattern(pattern: Pattern) -> str:
     """A digest of all that makes a fact of a match."""
     fields, values = sorted(pattern.fields.items()), sorted(pattern.values.items())
-    what = _digest(pattern.regex, pattern.channel, fields, pattern.emits, values, pattern.anchor)
+    what = _digest(pattern.regex, pattern.channel, fields, pattern.emits, values, pattern.anchor, pattern.above)
     return what + _COUNTED if pattern.counted else what
 
 

@@ -34,6 +34,7 @@ PATTERNS = PatternSet(
         Pattern("code", r"status (?P<code>\d+)", emits="status"),
         Pattern("table", TABLE, anchor=r"exit: -?\d", fields={"exitcode": "int"}),
         Pattern("raised", r"\n[ ]+[^\n]*\n(?P<what>\w+Error): ", anchor=r"^\w+Error: "),
+        Pattern("beneath", r"(?P<what>\w+Fault): ", anchor=r"^\w+Fault: ", above=r"^(?:[ ]|$)"),
         Pattern("loss", r"\d+ callbacks suppressed", emits="log-loss"),
         Pattern("digits", r"T12:00:.{0,1}[5-9].{0,30}four digits"),
         Pattern("number", r"reads as (?P<count>\w+)", fields={"count": "int"}),
@@ -278,6 +279,23 @@ def test_an_anchor_with_a_caret_means_the_start_of_the_message_behind_its_prefix
         "[rank3]: go\n[rank3]:     raise it\n[rank3]: KeyError: 'x'\n    raise ValueError: no\n", pure=pure
     )
     assert [(fact.data["what"], fact.place.rank, fact.span.line) for fact in facts] == [("KeyError", 3, 3)]
+
+
+@pytest.mark.parametrize("pure", [False, True])
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("AFault: first of all\n", ["AFault"]),
+        ("[rank3]:     code\n[rank3]: BFault: x\n", ["BFault"]),
+        ("\nCFault: x\n", ["CFault"]),
+        ("other\rhidden\r  shown\nDFault: x\n", ["DFault"]),
+        ("  code\nbetween\nEFault: x\n", []),
+        ("[rank3]: plain\n[rank3]: FFault: x\n", []),
+    ],
+)
+def test_a_pattern_may_say_what_stands_above_its_anchor(text: str, found: list[str], pure: bool) -> None:
+    facts, _ = collect(text, pure=pure)
+    assert [fact.data["what"] for fact in facts] == found
 
 
 @pytest.mark.parametrize(
