@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +48,8 @@ def evaluate(
             print(told(outcome), file=sys.stderr)
     judged = [row for folder in cases for row in _labelled(rulebook, folder)]
     if output == "json":
+        import json  # noqa: PLC0415 - `--help` loads this module
+
         sys.stdout.write(json.dumps(evaluation_object(outcomes, judged), indent=1) + "\n")
     else:
         sys.stdout.write(evaluation_text(outcomes, judged))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 from neuron_doctor.commands.inputs import (
@@ -26,7 +25,9 @@ def facts(
     jobs: Jobs = 0,
 ) -> None:
     """Print every fact as one JSON object a line: kind, place, time, data, source."""
-    from neuron_doctor.engine.match import canonical  # noqa: PLC0415 - loaded when it runs, so that --help is quick
+    import json  # noqa: PLC0415 - loaded when it runs, so that --help is quick
+
+    from neuron_doctor.engine.match import canonical  # noqa: PLC0415
     from neuron_doctor.pipeline import collect, rulebook_for  # noqa: PLC0415
     from neuron_doctor.reports.objects import fact_object  # noqa: PLC0415
 
