@@ -94,7 +94,42 @@ def loosened(regex: str) -> str:
     around the message. So does what may be there or not at either end: the rest finds the same lines, with one event
     where a repetition at the end makes one for every character."""
     regex = _GAP.sub(".*", _ANCHOR.sub("", regex))
-    return regex if _REFERENCE.search(regex) else _shortened(regex, left=True, right=True) or regex
+    if _REFERENCE.search(regex):
+        return regex
+    regex = _shortened(regex, left=True, right=True) or regex
+    return _narrowed(regex) if _IGNORES_CASE.search(regex) else regex
+
+
+#: Of what is looked for in either case, so many letters in a row are rare enough to look for them alone.
+_RARE = 8
+_IGNORES_CASE = regex(r"\(\?i[):]")
+_FOR_ALL = "(?i)"
+
+
+def _narrowed(regex: str) -> str:
+    """Of each alternative the part between two gaps that is the most telling, where one is: a word in either case before a
+    gap makes the database slow, and the part behind it finds the same lines."""
+    flag = _FOR_ALL if regex.startswith(_FOR_ALL) else ""
+    return flag + "|".join(map(_most_telling, _alternatives(regex.removeprefix(flag))))
+
+
+def _most_telling(atoms: list[str]) -> str:
+    parts: list[list[_Term]] = [[]]
+    for term in _terms(atoms):
+        if term.times[:1] in ("*", "+") and _ANY.fullmatch(term.atom):
+            parts.append([])
+        else:
+            parts[-1].append(term)
+    best = max(("".join(map(str, part)) for part in parts), key=_letters)
+    return best if _letters(best) >= _RARE else "".join(atoms)
+
+
+#: An atom that stands for nearly any character.
+_ANY = regex(r"\.|\\S|\[\^[^\]\\]*(?:\\.[^\]\\]*)*\]")
+
+
+def _letters(regex: str) -> int:
+    return len(required_literal(regex.replace("(?i:", "(?:")))
 
 
 class _Term(Struct):
@@ -115,14 +150,21 @@ _GROUP = regex(r"\((?:\?[a-z]*:|\?P<\w+>|(?!\?))")
 
 def _shortened(regex: str, *, left: bool, right: bool) -> str:
     """The regex with as little as possible at its ends; empty where it also matches nothing at all."""
+    shorter = [
+        "".join(map(str, _without_ends(_terms(atoms), left=left, right=right))) for atoms in _alternatives(regex)
+    ]
+    return "|".join(shorter) if all(shorter) else ""
+
+
+def _alternatives(regex: str) -> list[list[str]]:
+    """The atoms of each alternative at the top level."""
     alternatives: list[list[str]] = [[]]
     for atom in _split_atoms(regex):
         if atom == "|":
             alternatives.append([])
         else:
             alternatives[-1].append(atom)
-    shorter = ["".join(map(str, _without_ends(_terms(atoms), left=left, right=right))) for atoms in alternatives]
-    return "|".join(shorter) if all(shorter) else ""
+    return alternatives
 
 
 def _terms(atoms: list[str]) -> list[_Term]:

@@ -25,9 +25,10 @@ class Pattern(Struct, frozen=True):
 
     `regex` is matched on the message of one line; with `anchor`, the line that matches the anchor is looked at together
     with its neighbours (16 lines before, 8 after, prefixes peeled, joined by newlines) and `regex` must match across the
-    anchor's line; where there is a line above the anchor's, `above` must match its message. Named groups are captures: those named like a field of a place become part of the fact's place, the
-    others its data, with the types in `fields` (str if not said). `emits` is the kind of fact; `values` are constants of it.
-    Of the time that a line begins with, a pattern sees zeros.
+    anchor's line; where there is a line above the anchor's, `above` must match its message. Named groups are captures:
+    those named like a field of a place become part of the fact's place, the others its data, with the types in `fields`
+    (str if not said). `emits` is the kind of fact; `values` are constants of it. Of the time that a line begins with, a
+    pattern sees zeros.
     """
 
     id: str

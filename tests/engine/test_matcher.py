@@ -114,6 +114,21 @@ def test_the_database_looks_for_as_little_as_possible_at_both_ends(regex: str, l
     assert loosened(regex) == loose
 
 
+@pytest.mark.parametrize(
+    ("regex", "loose"),
+    [
+        (r"(?i)(?:set|use|try).{0,80}SKIP_AFFINITY now", "(?i)SKIP_AFFINITY now"),
+        (r"(?i)no\S+ affinity here|elsewhere: [^\n]{0,9}no", "(?i) affinity here|elsewhere: "),
+        (r"failed to listen.*(?i:in use|eaddrinuse)", "failed to listen"),
+        (r"(?i)short.*words", "(?i)short.*words"),
+        (r"(?i)a|telling words", "(?i)a|telling words"),
+        (r"in one case .* of (?:many|few)", "in one case .* of (?:many|few)"),
+    ],
+)
+def test_of_what_is_looked_for_in_either_case_the_most_telling_part_will_do(regex: str, loose: str) -> None:
+    assert loosened(regex) == loose
+
+
 def test_a_repetition_at_the_end_makes_one_event() -> None:
     patterns = (Pattern("a", r"code (?P<n>\d{1,30})"), Pattern("b", r"left over(?: from (?P<who>\w+))?"))
     found = build_matcher(patterns).find(b"code 123456789012\nleft over from yesterday\n")
