@@ -74,7 +74,7 @@ class Series(Struct):
     def add_all(self, values: Sequence[float], samples: Sequence[Sample]) -> None:
         """So many more values in a row, as `add` would take them one by one; of a level, or periodic whole numbers."""
         count = len(values)
-        if values.count(self.last) == count:
+        if values[0] == self.last and values.count(self.last) == count:
             self.repeat(count, samples[-1])
             return
         if self.mode is Mode.PERIODIC:

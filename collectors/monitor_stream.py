@@ -21,8 +21,8 @@ from neuron_doctor.engine.regexes import regex
 #: A report of 128 processes is 200 kB; nothing longer than this is one.
 MAX_REPORT = 4 * 1024 * 1024
 
-#: So much is read at once.
-_CHUNK = 256 * 1024
+#: So much is read at once: what malloc takes from memory that it has, not from the kernel.
+_CHUNK = 64 * 1024
 #: An indented document begins with a brace alone in its line, and ends with one at the beginning of a line.
 _OPENINGS, _CLOSING = (b"{\n", b"{\r\n"), b"\n}"
 
@@ -201,8 +201,9 @@ def _pieces(stream: BufferedReader) -> Iterator[tuple[int, int, bytes]]:
     number, offset, cut, last = 1, 0, _Cut(), False
     while True:
         if end := cut.end(last=last):
-            yield number, offset, cut.text[cut.start : end]
-            number += cut.text.count(b"\n", cut.start, end)
+            piece = cut.text[cut.start : end]
+            yield number, offset, piece
+            number += piece.count(b"\n") if piece.startswith(_OPENINGS) else piece.endswith(b"\n")
             offset += end - cut.start
             cut.start = end
         elif last:

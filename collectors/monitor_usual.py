@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from neuron_doctor.collectors.base import UNREADABLE_JSON
-from neuron_doctor.collectors.monitor_columns import Column, Table, columns_of
+from neuron_doctor.collectors.monitor_columns import Column, Paths, columns_of
 from neuron_doctor.collectors.monitor_like import decoder_like
 from neuron_doctor.collectors.monitor_readings import Capacity, observed
 from neuron_doctor.collectors.monitor_series import Board, Followed, key_of
@@ -33,6 +33,7 @@ class _Model(Struct):
     """What reports are like: their type, and where they are followed."""
 
     decode: Callable[[bytes], Any]
+    paths: Paths
     groups: Sequence[_Group]
     board: Board
     capacity: Capacity
@@ -82,7 +83,7 @@ class Usual(Struct):
         """Let the series know of all samples so far."""
         if self._model is None or not self._samples:
             return
-        table = Table(self._reports)
+        table = self._model.paths.table(self._reports)
         for group in self._model.groups:
             if group.columns:
                 group.followed.see_columns([column(table) for column in group.columns], self._samples)
@@ -114,11 +115,12 @@ def _model_of(sample: Sample, board: Board, capacity: Capacity) -> _Model | None
     decode = decoder_like(sample.report) if sample.whole else None
     if decode is None:
         return None
+    paths = Paths()
+    columns_by_group = columns_of(paths, sample.report, capacity)
     try:
-        table = Table([decode(sample.raw)])
+        table = paths.table([decode(sample.raw)])
     except UNREADABLE_JSON:
         return None
-    columns_by_group = columns_of(sample.report, capacity)
     groups: dict[tuple[str, int | None], _Group] = {}
     for name, pid, value, read in observed(sample.report):
         followed, columns = board.groups.get((name, pid)), columns_by_group.get((name, pid), [])
@@ -129,4 +131,4 @@ def _model_of(sample: Sample, board: Board, capacity: Capacity) -> _Model | None
         if columns and not (by_column == readings and len(columns) == len(followed.fed) == len(readings)):
             return None
         groups[name, pid] = _Group(followed, columns)
-    return _Model(decode, list(groups.values()), board, capacity)
+    return _Model(decode, paths, list(groups.values()), board, capacity)
