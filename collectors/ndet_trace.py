@@ -24,7 +24,7 @@ _MOST = 65_536
 _MAX_OPEN = 1024
 
 #: Blocks that may be held for the events in them. Most of those are replaced by later ones before anybody asks.
-_BLOCKS_HELD = 16
+_BLOCKS_HELD = 32
 
 _COMPLETE = "X"
 #: Other phases of the trace-event format. An event of any phase that is not listed never ended.
