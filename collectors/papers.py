@@ -44,7 +44,8 @@ def is_notes(head: bytes) -> bool:
     """Whether it is Markdown: a heading, then further ones or a quotation between fences; or advice, and no output."""
     if _HEADING.match(head) is not None and _FENCE_OR_HEADING.search(head, 1) is not None:
         return True
-    return _ADVICE.search(head) is not None and _OF_A_PROGRAM.search(head) is None
+    # in this order: of nearly every log the first line is a program's
+    return _OF_A_PROGRAM.search(head) is None and _ADVICE.search(head) is not None
 
 
 def _collect(_inp: Input) -> Iterable[Fact]:

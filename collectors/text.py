@@ -33,9 +33,11 @@ from neuron_doctor.engine.regexes import regex
 #: A time stamp is read from a line every so many bytes: reading one costs as much as scanning 50 KB.
 SAMPLE = 1024 * 1024
 #: What stands in every line of the kernel, whoever wrote it down: the word, or the time in the forms of dmesg.
-_MAYBE_KERNEL = regex(
-    rb"kern|\[ {0,11}\d{1,9}\.\d{6}|\[ {1,10}\+\d|\[[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d\]"
-    rb"|\[[^\]\n]{1,60} \d{4}\]|,\d{6}[+-]\d\d:\d\d "
+#: Each begins with a character of its own, to which a search skips.
+_MAYBE_KERNEL = (
+    regex(rb"kern"),
+    regex(rb"\[(?: {0,11}\d{1,9}\.\d{6}| {1,10}\+\d|[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d\]|[^\]\n]{1,60} \d{4}\])"),
+    regex(rb",\d{6}[+-]\d\d:\d\d "),
 )
 #: So much is known at once of the shapes of lines.
 _MOST_KNOWN = 8192
@@ -214,8 +216,8 @@ def _sample(scan: _Scan, block: Block) -> None:
         _weigh_channels(scan, block)
     if block.base + block.start == 0:
         coverage.add(_first_time(block, forward=True))
-    start = block.start + -(block.base + block.start) % SAMPLE
-    for at in range(start, block.end, SAMPLE):
+    ahead = -(block.base + block.start) % SAMPLE if block.base + block.start else SAMPLE
+    for at in range(block.start + ahead, block.end, SAMPLE):
         coverage.add(_times_of_line(block, at))
     if block.last and extent.end is None:
         coverage.add(_first_time(block, forward=False))
@@ -243,17 +245,17 @@ def _times_of_line(block: Block, at: int) -> list[Instant]:
 def _weigh_channels(scan: _Scan, block: Block) -> None:
     """Whose lines the first ones are: the kernel's or others'."""
     first = [raw for raw in block.data[block.start : block.end].split(b"\n", 50)[:50] if raw.strip()]
-    if not _MAYBE_KERNEL.search(b"\n".join(first)):
-        scan.others = len(first)
-        return
-    for raw in first:
+    text = b"\n".join(first)
+    maybe = {text.count(b"\n", 0, match.start()) for marks in _MAYBE_KERNEL for match in marks.finditer(text)}
+    scan.others = len(first) - len(maybe)
+    for number in sorted(maybe):
         if 2 * max(scan.kernel, scan.others) > len(first):
             return  # the majority, whatever the others are
-        kernel = is_of_kernel(raw[:REACH_ASIDE])
+        kernel = is_of_kernel(first[number][:REACH_ASIDE])
         scan.kernel += kernel
         scan.others += not kernel
 
 
 def is_of_kernel(raw: bytes) -> bool:
     """Whether a line is one of the kernel's."""
-    return bool(_MAYBE_KERNEL.search(raw)) and peel(decoded(raw)).records[0].channel is Channel.KERNEL
+    return any(marks.search(raw) for marks in _MAYBE_KERNEL) and peel(decoded(raw)).records[0].channel is Channel.KERNEL
