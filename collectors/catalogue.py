@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from neuron_doctor.collectors import (
+    clock_reports,
     core_dump,
     environment,
+    file_systems,
     flight_recorder,
     input_dumps,
     kubectl,
@@ -46,6 +48,8 @@ def collectors_for(patterns: PatternSet, matcher: Matcher) -> tuple[Collector, .
         *packages.COLLECTORS,
         *uname.COLLECTORS,
         *ulimit.COLLECTORS,
+        *file_systems.COLLECTORS,
+        *clock_reports.COLLECTORS,
         *environment.COLLECTORS,
         text.text_collector(patterns, matcher),
     )

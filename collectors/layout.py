@@ -13,6 +13,8 @@ extension, date and words for evidence), below what all paths have in common, by
    c. directories with a file of the same name, or files alone, share one job: each tells of ranks of its own, two at
       least; or they ran at once and number their files through (`0.log 1.log`, `2.log 3.log`), state the same job, or
       state one world with room for the local ranks of all.
+   d. each directory has a file of the same name of such a kind, no two tell of one rank or name one machine, and all ran
+      at once (by clocks set right by what their time services say). This needs no shape: `alpha/ beta/ w0/` will do.
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise. A name of one letter and a number
    (`n101/`) needs b., and ranks of its own or that two say which machine they are of.
@@ -36,7 +38,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.hints import bare, place_of_path
 from neuron_doctor.collectors.known_hosts import known_hosts
-from neuron_doctor.collectors.sibling_hosts import Member, Proof, Telling, proof, telling
+from neuron_doctor.collectors.sibling_hosts import Member, Proof, Telling, on_each_machine, proof, telling
 from neuron_doctor.engine.facts import Collection, Fact, Place, Source
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
@@ -56,6 +58,8 @@ device devices core cores nd nc neff gpu chip card numa socket ring channel trai
 dp tp pp ep cp sp mp vp rack row zone az region site dc cluster cell block pool switch
 """
 _NO_HOST = frozenset(_NO_HOST_WORDS.split())
+#: The family of all siblings, whatever their names.
+_ANY = "*"
 #: Which siblings a part stands among: the parts before it, and the shape of its name.
 Family = tuple[tuple[str, ...], str]
 #: By name in lower case: what shows that it is a host, and how it is written.
@@ -133,6 +137,11 @@ def _shape(name: str) -> str:
     return shape if {"#", "@"} & set(shape) and not _words(name) & _NO_HOST else ""
 
 
+def _shapes(name: str) -> list[str]:
+    """The families in which a part may be a host."""
+    return [shape for shape in (_shape(name), _ANY) if shape] if name and not _words(name) & _NO_HOST else []
+
+
 def _words(name: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(name)}
 
@@ -159,12 +168,16 @@ def _families(
         told: Telling | None = None
         for number, part in enumerate(parts):
             name = _name(part)
-            if _shape(name):
+            for shape in _shapes(name):
                 told = told or telling(source, facts.get(source.path, ()), above)
-                siblings = families[tuple(parts[:number]), _shape(name)]
+                siblings = families[tuple(parts[:number]), shape]
                 siblings.setdefault(name, Member()).add(rest[number + 1 :], told)
     for (_, shape), members in families.items():
-        yield members, proof(members, known, short=_is_short(shape))
+        if shape != _ANY:
+            yield members, proof(members, known, short=_is_short(shape))
+        else:
+            machines = {name: member for name, member in members.items() if member.of_host}
+            yield machines, Proof.MACHINE if on_each_machine(machines) else Proof.NONE
 
 
 def _host(parts: Sequence[str], proven: Hosts) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import pairwise
 
@@ -14,7 +14,9 @@ from neuron_doctor.engine.facts import Clock, Fact, Source, ranks_of
 from neuron_doctor.engine.regexes import regex
 
 #: Sources that are made once on a host, not once for a process or a job.
-HOST_KINDS = frozenset({"kernel", "neuron-ls", "neuron-monitor", "sysfs", "lspci", "lsmod", "modinfo", "uname"})
+HOST_KINDS = frozenset(
+    {"kernel", "neuron-ls", "neuron-monitor", "sysfs", "lspci", "lsmod", "modinfo", "uname", "df", "clock-report"}
+)
 #: Facts that a source tells of its own ranks, and of any other as well.
 _OF_OTHERS = frozenset({"launcher-failure", "slurm-job", "pod", "k8s-event", "process-groups"})
 _ONE_JOB = frozenset({"NEURON_RT_ROOT_COMM_ID", "TORCHELASTIC_RUN_ID", "SLURM_JOB_ID"})
@@ -23,6 +25,10 @@ _DIGITS = regex(r"\d+", re.ASCII)
 _NUMBERED = regex(r"\d{1,5}\.(?:log|out|err|txt)", re.ASCII)
 #: Wall clocks: those of two hosts of one job agree to the second, mostly.
 _WALL_CLOCKS = frozenset({Clock.UTC, Clock.HOST_LOCAL, Clock.YEARLESS})
+
+#: No second run of a job has started and failed so soon after the first one ended.
+_SLACK_NS = 10 * 10**9
+_SECOND_NS = 10**9
 
 Interval = tuple[int, int]
 
@@ -45,6 +51,7 @@ class Telling(Struct):
     jobs: set[tuple[str, str]] = field(default_factory=set)
     machines: set[str] = field(default_factory=set)
     intervals: dict[Clock, Interval] = field(default_factory=dict)
+    ahead_ns: int = 0  # of true time, as the host's time service says
     of_a_host: bool = False
 
     def add(self, other: Telling) -> None:
@@ -55,12 +62,13 @@ class Telling(Struct):
         self.jobs |= other.jobs
         self.machines |= other.machines
         self.of_a_host |= other.of_a_host
+        self.ahead_ns = self.ahead_ns or other.ahead_ns
         for clock, (first, last) in other.intervals.items():
             known = self.intervals.get(clock, (first, last))
             self.intervals[clock] = (min(known[0], first), max(known[1], last))
 
 
-def telling(source: Source, facts: Iterable[Fact], rank_above: int | None) -> Telling:
+def telling(source: Source, facts: Sequence[Fact], rank_above: int | None) -> Telling:
     """What one source tells. `rank_above` is a rank that the name of a directory around everything seems to say: it is no
     rank of this source."""
     told = Telling(of_a_host=source.kind in HOST_KINDS)
@@ -74,8 +82,19 @@ def telling(source: Source, facts: Iterable[Fact], rank_above: int | None) -> Te
         told.local_ranks |= {place.local_rank} if place.local_rank is not None else set()
     first, last = source.first, source.last
     if first and last and first.clock == last.clock and first.clock in _WALL_CLOCKS:
-        told.intervals[first.clock] = (min(first.ns, last.ns), max(first.ns, last.ns))
+        told.intervals[first.clock] = (
+            min(first.ns, last.ns, *_waiting_since(facts, first.clock)),
+            max(first.ns, last.ns),
+        )
     return told
+
+
+def _waiting_since(facts: Iterable[Fact], clock: Clock) -> Iterator[int]:
+    """When processes were there already that say how long they have waited."""
+    for fact in facts:
+        waited = fact.data.get("waited_s") if fact.instant and fact.instant.clock is clock else None
+        if fact.instant and isinstance(waited, int):
+            yield fact.instant.ns - waited * _SECOND_NS
 
 
 def _add_said(told: Telling, fact: Fact) -> None:
@@ -85,6 +104,8 @@ def _add_said(told: Telling, fact: Fact) -> None:
         told.worlds.add(size)
     elif fact.kind == "env" and fact.data.get("name") in _ONE_JOB and value not in _SAYS_NOTHING:
         told.jobs.add((str(fact.data["name"]), value))
+    elif fact.kind == "clock-error" and isinstance(ahead := fact.data.get("ahead_s"), float):
+        told.ahead_ns = int(ahead * _SECOND_NS)
     elif fact.kind == "identity" and told.of_a_host:
         said = (fact.data.get("hostname"), fact.data.get("instance_id"), fact.place.instance_id)
         told.machines |= {str(name).casefold() for name in said if name}
@@ -97,6 +118,7 @@ class Member(Struct):
 
     told: Telling = field(default_factory=Telling)
     files: set[str] = field(default_factory=set)
+    of_host: set[str] = field(default_factory=set)  # files in it of a kind that is made once on a host
     numbers: set[int] = field(default_factory=set)  # that files have for a name, as those of ranks do
     is_directory: bool = False
 
@@ -104,7 +126,9 @@ class Member(Struct):
         """One more source: `below` are the parts of its path after the member's own."""
         self.told.add(told)
         self.is_directory |= bool(below)
-        self.files |= {_DIGITS.sub("#", "/".join(below))} if below else set()
+        name = {_DIGITS.sub("#", "/".join(below))} if below else set()
+        self.files |= name
+        self.of_host |= name if told.of_a_host and len(below) == 1 else set()
         number = _NUMBERED.fullmatch(below[-1]) if below else None
         self.numbers |= {int(number[0].partition(".")[0])} if number else set()
 
@@ -112,12 +136,12 @@ class Member(Struct):
 def proof(members: Mapping[str, Member], is_host: Mapping[str, str], *, short: bool) -> Proof:
     """What shows that these siblings are hosts; `is_host` has the known names, in lower case. Names that are `short` (one
     letter and a number) need more than one sign: ranks of their own, or the machines' own names."""
-    if len(members) <= 1:
-        return Proof.NONE
-    if any(name.casefold() in is_host for name in members):
-        return Proof.NAME
     told = [member.told for member in members.values()]
-    if _one_machine(told):
+    if len(members) > 1 and any(name.casefold() in is_host for name in members):
+        return Proof.NAME
+    if on_each_machine(members):
+        return Proof.MACHINE
+    if len(members) <= 1 or _one_machine(told):
         return Proof.NONE
     apart = _each_its_own(_in_common_attempts(told))
     if not apart and (_same_ranks(told) or _one_after_another(told)):
@@ -125,6 +149,15 @@ def proof(members: Mapping[str, Member], is_host: Mapping[str, str], *, short: b
     if _from_machines(members.values()) and (apart or not short or _several_machines(members.values())):
         return Proof.MACHINE
     return Proof.JOB if not short and _alike(members.values()) and (apart or _one_job(members.values())) else Proof.NONE
+
+
+def on_each_machine(members: Mapping[str, Member]) -> bool:
+    """Each is a directory with a file of the same name of a kind that is made once on a host; they are of several, tell of
+    no rank twice, and were there at the same time. Then any names will do."""
+    told = [member.told for member in members.values()]
+    if len(members) <= 1 or not set.intersection(*(member.of_host for member in members.values())):
+        return False
+    return not _one_machine(told) and not _same_ranks(told) and _at_once(told, _SLACK_NS)
 
 
 def _one_machine(told: Iterable[Telling]) -> bool:
@@ -156,15 +189,20 @@ def _same_ranks(told: Iterable[Telling]) -> bool:
 
 
 def _clocks(told: Iterable[Telling]) -> list[list[Interval]]:
-    """The intervals that siblings cover, those of one kind of clock together."""
+    """The intervals that siblings cover, those of one kind of clock together, without the error that a clock has."""
     kinds = sorted(_WALL_CLOCKS)
-    groups = [[one.intervals[clock] for one in told if clock in one.intervals] for clock in kinds]
+    groups = [[_true(one, clock) for one in told if clock in one.intervals] for clock in kinds]
     return [sorted(group) for group in groups if len(group) > 1]
 
 
-def _at_once(told: Sequence[Telling]) -> bool:
+def _true(told: Telling, clock: Clock) -> Interval:
+    first, last = told.intervals[clock]
+    return first - told.ahead_ns, last - told.ahead_ns
+
+
+def _at_once(told: Sequence[Telling], slack: int = 0) -> bool:
     groups = _clocks(told)
-    return bool(groups) and all(max(f for f, _ in group) <= min(last for _, last in group) for group in groups)
+    return bool(groups) and all(max(f for f, _ in group) <= min(last for _, last in group) + slack for group in groups)
 
 
 def _one_after_another(told: Sequence[Telling]) -> bool:

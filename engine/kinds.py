@@ -105,9 +105,10 @@ _ALL = (
     _kind(
         "hang-report",
         "a process says that it waits in vain, or that it lost a peer; `what` is collectives, barrier, compute, watchdog "
-        "(it gave up waiting), retry (it goes on waiting), store, store-gone, bootstrap or lost; `peer`: an address",
+        "(it gave up waiting), retry (it goes on waiting), store, store-gone, bootstrap or lost; `peer`: an address; "
+        "`waited_s`: how long it has waited",
         _TEXT,
-        "what:str peer:str operation:str",
+        "what:str peer:str operation:str waited_s:int",
     ),
     _kind(
         "lost-host",
@@ -251,6 +252,18 @@ _ALL = (
         "a resource limit of a process (nofile, memlock, stack, nproc); memory in bytes, unlimited is -1",
         "ulimit",
         "name:str value:int unit:str",
+    ),
+    _kind(
+        "file-system",
+        "how full a file system is, in percent of `what` (space or inodes)",
+        "df",
+        "mount:str used:int what:str",
+    ),
+    _kind(
+        "clock-error",
+        "by how many seconds the clock of a host was ahead of true time when its time service was asked",
+        "clock-report",
+        "ahead_s:float",
     ),
     _kind(
         "pod",

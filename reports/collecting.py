@@ -23,6 +23,8 @@ _KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "packages": ("list of packages", "dpkg -l > HOST/packages.txt"),
         "env": ("environment of the job", "env > HOST/env.txt"),
         "ulimit": ("resource limits", "ulimit -a > HOST/ulimit.txt"),
+        "df": ("list of file systems (df)", "df -h > HOST/df.txt"),
+        "clock-report": ("state of the clock", "chronyc tracking > HOST/chronyc.txt"),
         "lspci": ("list of PCI devices", "lspci > HOST/lspci.txt"),
         "slurm": ("accounting of Slurm", "sacct -j JOB --parsable2 > sacct.txt"),
         "kubectl": ("state of Kubernetes", "kubectl get pods,events -o wide > kubectl.txt"),

@@ -191,3 +191,43 @@ DUMP_JSON = (
     '{"neff-name": "model.neff", "log-id": "3", "pid": 4242, "cluster-id": "00000000deadbeef", "error-code": 1006,'
     ' "error-location": "nrt_execute"}\n'
 )
+
+DF = """\
+Filesystem       Size  Used Avail Use% Mounted on
+/dev/root        500G  201G  299G  41% /
+tmpfs            124G     0  124G   0% /dev/shm
+/dev/loop0        56M   56M     0 100% /snap/core18/2829
+/dev/nvme1n1     7.0T  7.0T     0 100% /opt/dlami/nvme
+fs-0a1b.fsx:/x   1.2T  400G  800G  34% /fsx
+"""
+DF_INODES = """\
+Filesystem      Inodes  IUsed   IFree IUse% Mounted on
+/dev/nvme1n1   1000000 1000000      0  100% /data
+"""
+DF_POSIX = """\
+Filesystem     Type 1K-blocks      Used Available Use% Mounted on
+/dev/root      ext4 508245224 210412341 297816499  42% /
+"""
+
+CHRONY = """\
+Reference ID    : A9FEA97B (169.254.169.123)
+Stratum         : 4
+Ref time (UTC)  : Sat Aug 08 08:06:02 2026
+System time     : 0.000003331 seconds slow of NTP time
+Last offset     : -0.000000112 seconds
+Leap status     : Normal
+"""
+TIMEDATECTL = """\
+       Server: 169.254.169.123 (169.254.169.123)
+Poll interval: 32s (min: 32s; max 34min 8s)
+         Leap: normal
+      Version: 4
+       Offset: -1.500s
+        Delay: 321us
+"""
+NTPQ = """\
+associd=0 status=0615 leap_none, sync_ntp, 1 event, clock_sync,
+version="ntpd 4.2.8p15", processor="x86_64", system="Linux/5.15",
+rootdelay=0.411, rootdisp=1.2, refid=169.254.169.123,
+clock=e8b2f1a2, offset=-120.5, frequency=-3.1, sys_jitter=0.01
+"""

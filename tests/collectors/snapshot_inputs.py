@@ -23,6 +23,10 @@ from cluster_captures import (
 )
 from host_captures import (
     APT,
+    CHRONY,
+    DF,
+    DF_INODES,
+    DF_POSIX,
     DPKG,
     DUMP_ARGUMENTS,
     DUMP_JSON,
@@ -34,19 +38,23 @@ from host_captures import (
     MODINFO,
     NEURON_LS_JSON,
     NEURON_LS_TABLE,
+    NTPQ,
     PIP_FREEZE,
     PIP_LIST,
     PROC_LIMITS,
     RPM,
     SYSFS_GREP,
     SYSFS_TAIL,
+    TIMEDATECTL,
     ULIMIT,
     UNAME,
 )
 
 from neuron_doctor.collectors import (
+    clock_reports,
     core_dump,
     environment,
+    file_systems,
     input_dumps,
     kubectl,
     lspci,
@@ -76,6 +84,8 @@ ALL: tuple[Collector, ...] = (
     *packages.COLLECTORS,
     *uname.COLLECTORS,
     *ulimit.COLLECTORS,
+    *file_systems.COLLECTORS,
+    *clock_reports.COLLECTORS,
     *environment.COLLECTORS,
 )
 TYPES = {"int": int, "float": float, "str": str, "bool": bool, "list": tuple}
@@ -141,6 +151,8 @@ SAMPLES: dict[str, list[str]] = {
     "packages": [DPKG, RPM, APT, PIP_LIST, PIP_FREEZE],
     "uname": [UNAME, "6.8.0-1021-aws\n"],
     "ulimit": [ULIMIT, PROC_LIMITS],
+    "df": [DF, DF_INODES, DF_POSIX],
+    "clock-report": [CHRONY, TIMEDATECTL, NTPQ],
     "env": [ENV, ENV.replace("\n", "\0")],
     "kubectl": [PODS, NODES, EVENTS, DESCRIBE_EVENTS, DESCRIBE_POD, DESCRIBE_NODE, POD_JSON, POD_YAML],
     "slurm": [SACCT, SACCT_PARSABLE, SCONTROL_JOB, SCONTROL_NODE, SINFO],

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.layout import placed_by_layout
@@ -197,6 +198,52 @@ def test_a_host_that_a_record_or_a_hint_states_stays() -> None:
     found = placed_by_layout(together(parts, stated))
     assert {s.path: s.place.host for s in found.sources}["tin-1/node7/a.log"] == "node7"
     assert "elsewhere" in {f.place.host for f in found.facts}
+
+
+def snapshots(*names: str) -> list[Source]:
+    return [source(f"{name}/df.txt", "df") for name in names]
+
+
+def test_directories_of_any_names_that_each_hold_what_only_a_host_writes_are_hosts_if_they_ran_at_once() -> None:
+    logs = [source("alpha/train.log", start=0), source("beta/train.log", start=50)]
+    assert set(hosts(together(*logs, *snapshots("alpha", "beta"))).values()) == {"alpha", "beta"}
+    assert set(hosts(together(*logs, *snapshots("alpha"))).values()) == {None}
+    other = [source("alpha/df.txt", "df"), source("beta/usage.txt", "df")]
+    assert set(hosts(together(*logs, *other)).values()) == {None}
+    later = [source("alpha/train.log", start=0), source("beta/train.log", start=111)]
+    assert set(hosts(together(*later, *snapshots("alpha", "beta"))).values()) == {None}
+    assert set(hosts(together(*snapshots("alpha", "beta"))).values()) == {None}
+    deeper = [source(f"{name}/os/df.txt", "df") for name in ("alpha", "beta")]
+    assert set(hosts(together(*logs, *deeper)).values()) == {None}
+
+
+def test_directories_of_one_letter_are_hosts_by_the_same_proof() -> None:
+    logs = [source("w0/train.log", start=0), source("w1/train.log", start=105)]
+    assert set(hosts(together(*logs, *snapshots("w0", "w1"))).values()) == {"w0", "w1"}
+
+
+def test_snapshots_beside_logs_of_the_same_ranks_or_with_names_that_never_mean_a_host_prove_nothing() -> None:
+    same = [ranks("alpha/train.log", 0), ranks("beta/train.log", 2)]
+    assert set(hosts(together(*same, *snapshots("alpha", "beta"))).values()) == {None}
+    runs = [source("before/train.log", start=0), source("after/train.log", start=50)]
+    assert set(hosts(together(*runs, *snapshots("before", "after"))).values()) == {None}
+
+
+def test_clocks_are_set_right_by_what_the_time_service_says() -> None:
+    logs = [source("alpha/train.log", start=0), source("beta/train.log", start=420)]
+    asked = [source(f"{name}/chronyc.txt", "clock-report") for name in ("alpha", "beta")]
+    assert set(hosts(together(*logs, *asked)).values()) == {None}
+    ahead = fact("beta/chronyc.txt", "clock-error", ahead_s=420.2)
+    assert set(hosts(together(*logs, *asked, ahead)).values()) == {"alpha", "beta"}
+
+
+def test_who_says_how_long_it_has_waited_was_there_all_that_time() -> None:
+    files = [source("gx1/out.log", start=230), source("gx2/out.log", start=0)]
+    files += [source(f"gx{n}/neuron-ls.json", "neuron-ls") for n in (1, 2)]
+    assert set(hosts(together(*files)).values()) == {None}
+    at = Instant(240 * 10**9, Clock.HOST_LOCAL)
+    waits = replace(fact("gx1/out.log", "hang-report", what="retry", waited_s=150), instant=at)
+    assert set(hosts(together(*files, waits)).values()) == {"gx1", "gx2"}
 
 
 def test_pods_stay_containers() -> None:
