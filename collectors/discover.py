@@ -1,4 +1,5 @@
-"""Opens what is under the given paths as inputs: files, and what is packed in them, streamed, one after the other."""
+"""Opens what is under the given paths as inputs: files, and what is packed in them, streamed, one after the other. What many
+hosts printed into one file counts as packed."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from msgspec import Struct
 
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.hints import place_of_path
+from neuron_doctor.collectors.host_blocks import is_of_blocks, members_of_blocks
 from neuron_doctor.collectors.streams import CHUNK, ChunkStream, Damaged, Member, digest, streamed
 from neuron_doctor.collectors.unpack import Codec, codec_of, unpacked
 from neuron_doctor.collectors.urls import is_url, opened
@@ -106,6 +108,8 @@ def is_packed(head: bytes) -> bool:
 def _members_of(head: bytes) -> Callable[[BufferedReader], Iterator[Member]] | None:
     if is_zip(head):
         return zip_members
+    if is_of_blocks(head):
+        return members_of_blocks
     if not _may_be_tar(head):
         return None
     from neuron_doctor.collectors.tar import is_tar, tar_members  # noqa: PLC0415 - the library of tars, for few inputs

@@ -1,0 +1,102 @@
+"""What a command printed on many hosts, in one file, a block for each: under a heading that names the host.
+
+Formats: dshbak of pdsh 2.31 to 2.35 (16 dashes, the host, 16 dashes), `clush -b` of ClusterShell 1.8 and 1.9 (15 dashes; the
+host, or a set of them with their number), `ansible -m command` (`host | CHANGED | rc=0 >>`), `pssh -i` of parallel-ssh 2.3
+(`[1] 10:04:40 [SUCCESS] host`). A block is a member, as of an archive: `dmesg-all.txt!nodes/rb-6/8` is what `rb-6` printed
+from line 8 on. What several hosts printed alike is of none of them alone: `!rb-[5,7]/2`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from io import BufferedReader
+
+from msgspec import Struct
+
+from neuron_doctor.collectors.streams import CHUNK, Member
+from neuron_doctor.engine.regexes import regex
+
+_NAME = rb"[A-Za-z\d][\w.-]{0,252}"
+#: Between dashes stands a title as well: of a host, one with a number in it.
+_NUMBERED = rb"(?=[^\n]{0,252}\d)" + _NAME
+_SET = (
+    rb"(?=[^\n]{0,252}\d)[\w.-]{1,200}"
+    rb"(?:\[[\d,-]{1,2000}\][\w.-]{0,200}|(?:,[\w.\[\]-]{1,200}){1,200})(?: \(\d{1,5}\))?"
+)
+_HEADING = regex(
+    rb"^(?:"
+    rb"(?P<line>-{15,16})\r?\n(?:(?P<dashed>" + _NUMBERED + rb")|(?P<set>" + _SET + rb"))\r?\n(?P=line)"
+    rb"|(?P<ansible>" + _NAME + rb") \| (?:CHANGED|SUCCESS|FAILED|UNREACHABLE!) (?:\| rc=-?\d{1,3} >>|=> \{)"
+    rb"|\[\d{1,5}\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<pssh>" + _NAME + rb")[^\n]{0,200}"
+    rb")\r?\n",
+    re.MULTILINE,
+)
+#: What may stand above the first heading: blank lines, and the command itself.
+_ABOVE = regex(rb"\s*(?:(?:[\w.@~:/\[\] -]{0,80}[$#]|\+) [^\n]{1,300}\n\s*)?")
+#: No heading is longer (bytes).
+_LONGEST = 4096
+#: A longer line is handed on in pieces (bytes).
+_LONGEST_LINE = 1 << 20
+
+
+class _Reader(Struct):
+    """What was read of the file and not handed on, and the number of its first line."""
+
+    source: BufferedReader
+    data: bytes = b""
+    line: int = 1
+
+    def fill(self) -> bool:
+        """Read on; False at the end."""
+        more = self.source.read(CHUNK)
+        self.data += more
+        return bool(more)
+
+    def take(self, size: int) -> bytes:
+        """The next bytes, which are read now."""
+        taken, self.data = self.data[:size], self.data[size:]
+        self.line += taken.count(b"\n")
+        return taken
+
+
+def is_of_blocks(head: bytes) -> bool:
+    """Whether a file that begins so is made of the blocks of hosts."""
+    above = _ABOVE.match(head[:_LONGEST])
+    return bool(above and _HEADING.match(head, above.end()))
+
+
+def members_of_blocks(source: BufferedReader) -> Iterator[Member]:
+    """The blocks. What a caller leaves of one is skipped."""
+    reader = _Reader(source)
+    while reader.fill() and len(reader.data) < _LONGEST:
+        pass
+    heading = _HEADING.search(reader.data)
+    while heading is not None:
+        reader.take(heading.end())
+        block = _block(reader)
+        yield Member(f"{_member(heading)}/{reader.line}", -1, block)
+        for _ in block:
+            pass
+        heading = _HEADING.match(reader.data)
+
+
+def _member(heading: re.Match[bytes]) -> str:
+    several = heading["set"]
+    name = several or heading["dashed"] or heading["ansible"] or heading["pssh"]
+    return name.partition(b" ")[0].decode() if several else f"nodes/{name.decode()}"
+
+
+def _block(reader: _Reader) -> Iterator[bytes]:
+    """The bytes up to the next heading, which is then the first thing in the reader, whole; or up to the end."""
+    while True:
+        following = _HEADING.search(reader.data)
+        if following is not None:
+            yield reader.take(following.start())
+            return
+        limit = max(len(reader.data) - _LONGEST, 0)  # behind it a heading may have begun
+        if kept := reader.data.rfind(b"\n", 0, limit) + 1 or limit * (limit > _LONGEST_LINE):
+            yield reader.take(kept)
+        if not reader.fill():
+            yield reader.take(len(reader.data))
+            return
