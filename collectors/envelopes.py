@@ -1,6 +1,7 @@
 """Log lines that travel as one JSON object a line: Docker's json-file, `journalctl -o json`, and structured logging.
 
-Formats: Docker `json-file` logging driver (`log`, `stream`, `time`); systemd.journal-fields(7) and systemd's "Journal
+Formats: Docker `json-file` logging driver (`log`, `stream`, `time`), also with the `kubernetes` of Fluent Bit's filter (Container
+Insights, Fluentd); systemd.journal-fields(7) and systemd's "Journal
 Export Formats" (`MESSAGE` is a string, or an array of bytes where it is not printable UTF-8; numbers are strings);
 python-json-logger, structlog, zap and ECS: a message and a level, and the traceback in a field of its own.
 """
@@ -107,10 +108,18 @@ def _docker(entry: dict[str, object]) -> Envelope:
     log = _string(entry, "log")
     return Envelope(
         message=log.removesuffix(_PARTIAL_UNLESS),
-        known={},
+        known=_pod(entry.get("kubernetes")),
         instant=read_iso(_string(entry, "time")),
         partial=not log.endswith(_PARTIAL_UNLESS),
     )
+
+
+def _pod(value: object) -> dict[str, str]:
+    """Where the record is from, as the Kubernetes filter of Fluent Bit adds it: pod, container and node."""
+    told = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    names = [name for key in ("pod_name", "container_name") if (name := _string(told, key))]
+    known = {"container": "/".join(names), "host": _string(told, "host")}
+    return {name: text for name, text in known.items() if text}
 
 
 def _message(value: object) -> str:

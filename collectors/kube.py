@@ -23,6 +23,9 @@ RESOURCES: Mapping[str, str] = {
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _PROVIDER = regex(r"aws:///[\w-]*/(i-[0-9a-f]+)")
 
+#: The scheduler's message of an event `Scheduled`.
+_ASSIGNED = regex(r"Successfully assigned \S{1,320} to (?P<node>[\w.-]{1,253})\s*$")
+
 #: Labels and taints that speak of health, and the values that are well (SageMaker HyperPod health monitoring agent).
 _HEALTH_KEYS = regex(
     r"sagemaker\.amazonaws\.com/(?:node-health-status|deep-health-check-status|fault-types|fault-reasons|fault-details)|node\.kubernetes\.io/(?:not-ready|unreachable|unschedulable|\w+-pressure|out-of-service)"
@@ -205,7 +208,8 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "") -> Iterator
             last[key] = event
     for event in events:
         kind, _, name = event.object.partition("/")
-        place = Place(host=name) if kind.lower() == "node" else Place(host=node or None, container=name or None)
+        home = assigned["node"] if (assigned := _ASSIGNED.match(event.message)) else node
+        place = Place(host=name) if kind.lower() == "node" else Place(host=home or None, container=name or None)
         others = (last.get((event.object.lower(), reason)) for reason in _RESOLVES.get(event.reason, ()))
         data: dict[str, Value] = {
             "type": event.type,

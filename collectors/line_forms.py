@@ -7,8 +7,8 @@ fixed place: matching a row takes time linear in the prefix.
 
 Sources: AWS Neuron SDK 2.32 runtime and troubleshooting guides (libnrt, libnccom, nrtd), torch.distributed.elastic
 (log prefixes), torch c10 logging, absl/glog, TensorFlow, vLLM and NeMo logging, Open MPI `--tag-output`,
-`srun --label`, pdsh and clush, Ray, the CRI log format (kubelet), `kubectl logs --prefix --timestamps`, dmesg(1), rsyslog,
-journalctl(1).
+`srun --label`, pdsh and clush, Ray, the CRI log format (kubelet), `kubectl logs --prefix --timestamps`, stern 1.2x, dmesg(1),
+rsyslog, journalctl(1).
 """
 
 from __future__ import annotations
@@ -295,6 +295,15 @@ _PARALLEL_SHELLS = (  # pdsh, clush, dsh: the host before each line; a name with
 )
 _PARALLEL_SHELLS_BY_ADDRESS = (_label(rf"(?P<host>\d{{1,3}}(?:\.\d{{1,3}}){{3}}): {_BEGINNING}", When.BEFORE_HEADERS),)
 
+#: A number, or five letters that Kubernetes draws from those that make no words, end the names of pods of sets and jobs.
+_POD = r"[a-z][a-z\d.-]{0,246}-(?:\d{1,5}|[bcdfghjklmnpqrstvwxz2456789]{5})"
+_STERN = (  # stern: [namespace] pod container message
+    _label(
+        rf"(?:[a-z][a-z\d-]{{0,62}} )?(?P<container>{_POD} [a-z][a-z\d-]{{0,62}}) {_BEGINNING}",
+        When.BEFORE_HEADERS,
+    ),
+)
+
 _DOTS = (_label(r"\.{1,2000}(?=\d{4}-)"),)  # progress of the compiler, before the next stamp
 
 _NRT = (_label(r"NRT: {1,8}(?=\d{1,10}:\d{1,10} )"),)
@@ -329,7 +338,7 @@ FORMS = _by_first(
     ("n", (_label(rf"(?:nrtd|neuron-rtd)\[{_PID}\]: "),)),
     ("l", _LIBFABRIC),
     (_DIGITS + _CAPITALS + _SMALL, _NCCL),
-    (_SMALL, _PARALLEL_SHELLS),
+    (_SMALL, (*_PARALLEL_SHELLS, *_STERN)),
     (_DIGITS, _PARALLEL_SHELLS_BY_ADDRESS),
 )
 

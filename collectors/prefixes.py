@@ -179,7 +179,7 @@ def _place(told: dict[str, str]) -> Place:
     return Place(
         host=told.get("host"),
         instance_id=told.get("instance_id"),
-        container=told.get("container"),
+        container=told["container"].replace(" ", "/") if "container" in told else None,
         pid=_number(told, "pid"),
         rank=_number(told, "rank"),
         local_rank=_number(told, "local_rank"),

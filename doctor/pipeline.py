@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.layout import placed_by_layout
+from neuron_doctor.collectors.pod_files import placed_by_pods
 from neuron_doctor.collectors.walk import Found, find
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant
@@ -98,7 +99,7 @@ def scan_some(
 
 def collection_of(scanned: Iterable[Sequence[Scanned]], request: Request, rulebook: Rulebook) -> Collection:
     """Everything that was scanned, as the rulebook understands it, with hosts and time zones that only the whole tells."""
-    collection = placed_by_layout(gathered(apart(understood(merged(readings(scanned)), rulebook))))
+    collection = _placed(gathered(apart(understood(merged(readings(scanned)), rulebook))))
     if request.timezone is None:
         return collection
     return replace(collection, facts=tuple(_with_zone(collection.facts, request.timezone)))
@@ -106,7 +107,12 @@ def collection_of(scanned: Iterable[Sequence[Scanned]], request: Request, rulebo
 
 def collect_inputs(inputs: Iterable[Input], engine: Engine) -> Collection:
     """Facts and sources of these inputs; what says no host is placed by the layout of them all."""
-    return placed_by_layout(joined([[scan_input(inp, engine) for inp in inputs]]))
+    return _placed(joined([[scan_input(inp, engine) for inp in inputs]]))
+
+
+def _placed(collection: Collection) -> Collection:
+    """With the pods and the hosts that only the whole tells."""
+    return placed_by_layout(placed_by_pods(collection))
 
 
 def _with_zone(facts: Iterable[Fact], zone: ZoneInfo) -> Iterator[Fact]:

@@ -20,6 +20,7 @@ from neuron_doctor.engine.idleness import standing_still
 from neuron_doctor.engine.lost_hosts import lost_hosts
 from neuron_doctor.engine.match import canonical, match_rules
 from neuron_doctor.engine.moments import with_years
+from neuron_doctor.engine.pods import on_their_nodes
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
@@ -47,6 +48,7 @@ def diagnose(rulebook: Rulebook, collection: Collection) -> Diagnosis:
 def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = True) -> Diagnosis:
     """The verdict alone, without the trial of what it rests on. Of a collection that is not `whole`, ranks are compared by
     their recorders only, and nothing is said of what all that failed have in common, or of who says nothing."""
+    collection = on_their_nodes(collection)
     facts = with_years(deduplicated(_first_hand(collection)))
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))

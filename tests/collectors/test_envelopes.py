@@ -110,3 +110,18 @@ def test_a_traceback_that_the_message_holds_already_is_not_told_twice() -> None:
 def test_other_objects_stay_as_they_are(entry: dict[str, object]) -> None:
     raw = json.dumps(entry)
     assert peel(raw).text == raw
+
+
+def test_the_pod_and_the_node_that_fluent_bit_adds_are_known() -> None:
+    told = {
+        "pod_name": "train-1",
+        "namespace_name": "ml",
+        "container_name": "main",
+        "host": "ip-10-0-1-13.ec2.internal",
+    }
+    entry = {"log": RUNTIME + "\n", "stream": "stderr", "kubernetes": told}
+    place = only(json.dumps(entry)).place
+    assert (place.container, place.host) == ("train-1/main", "ip-10-0-1-13.ec2.internal")
+    for odd in (None, "x", {}, {"pod_name": 7, "host": None}):
+        place = only(json.dumps({**entry, "kubernetes": odd})).place
+        assert (place.container, place.host) == (None, None)

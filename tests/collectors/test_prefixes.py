@@ -184,6 +184,22 @@ def test_a_prefix_says_who_wrote(prefix: str, place: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("prefix", "container"),
+    [
+        ("train-0 main", "train-0/main"),
+        ("train-7d9c5b8f4-x2x9z pytorch", "train-7d9c5b8f4-x2x9z/pytorch"),
+        ("ml train-0 main", "train-0/main"),
+        ("multi-node training", None),
+        ("train-0", None),
+        ("step-x2x9a main", None),
+    ],
+)
+def test_stern_names_pod_and_container_before_what_begins_like_a_line(prefix: str, container: str | None) -> None:
+    assert only(f"{prefix} 2026-07-01 10:00:00 hello").place.container == container
+    assert only(f"{prefix} says hello").place.container is None
+
+
+@pytest.mark.parametrize(
     ("prefix", "level", "component"),
     [
         ("INFO:Neuron:", "INFO", "Neuron"),

@@ -1,4 +1,4 @@
-"""A pod stands for its host in a finding where nothing says on which node it ran."""
+"""A pod is at the node where Kubernetes shows it, and stands for its host in a finding where nothing shows it anywhere."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 from builders import hit, pack, rule, source
 
 from neuron_doctor.engine.diagnosis import diagnose
-from neuron_doctor.engine.facts import Collection
+from neuron_doctor.engine.facts import Collection, Fact, Place, Source, Span
+from neuron_doctor.engine.pods import on_their_nodes
 
 
 def hosts_of(folder: Path, *containers: str, host: str | None = None) -> tuple[str, ...]:
@@ -26,3 +27,35 @@ def test_a_known_node_wins(tmp_path: Path) -> None:
 
 def test_of_two_pods_none_is_named(tmp_path: Path) -> None:
     assert hosts_of(tmp_path, "worker-1/train", "worker-2/train") == ()
+
+
+def shown(pod: str, node: str, kind: str = "pod") -> Fact:
+    return Fact(kind, {"name": pod}, Place(container=pod, host=node), Span("pods.txt"), "k")
+
+
+def at_nodes(place: Place, *seen: Fact) -> Place:
+    """The place of a source and of its fact, which are the same."""
+    collection = Collection((Source("s", "s", "log", place=place),), (Fact("hit", {}, place, Span("s"), "s"), *seen))
+    moved = on_their_nodes(collection)
+    assert moved.sources[0].place == moved.facts[0].place
+    return moved.facts[0].place
+
+
+def test_what_a_pod_tells_was_on_its_node() -> None:
+    for seen in (shown("worker-1", "ip-10-0-0-1"), shown("worker-1", "ip-10-0-0-1", "k8s-event")):
+        assert at_nodes(Place(container="worker-1/train"), seen).host == "ip-10-0-0-1"
+        assert at_nodes(Place(container="worker-2/train"), seen).host is None
+
+
+def test_the_name_of_a_pod_that_stands_for_a_host_gives_way_to_its_node() -> None:
+    seen = shown("worker-1", "ip-10-0-0-1")
+    assert at_nodes(Place(host="worker-1"), seen) == Place(host="ip-10-0-0-1", container="worker-1")
+    both = Place(host="worker-1", container="worker-1/train")
+    assert at_nodes(both, seen) == Place(host="ip-10-0-0-1", container="worker-1/train")
+    elsewhere = Place(host="node7", container="worker-1/train")
+    assert at_nodes(elsewhere, seen) == elsewhere
+
+
+def test_a_pod_that_was_seen_on_two_nodes_stays_a_pod() -> None:
+    two = shown("worker-1", "ip-10-0-0-1"), shown("worker-1", "ip-10-0-0-2", "k8s-event")
+    assert at_nodes(Place(container="worker-1/train"), *two).host is None

@@ -1,0 +1,64 @@
+"""Files that are called after a pod of which Kubernetes tells (`kubectl logs train-worker-3 > train-worker-3.log`)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec.structs import replace
+
+from neuron_doctor.collectors.hints import plain
+from neuron_doctor.engine.facts import Collection, Fact, Place, Source
+from neuron_doctor.engine.regexes import regex
+
+#: A name without this may mean anything (`train/`).
+_TELLING = regex(r"\d|-")
+#: What may stand between the names of a pod and a container, or between a pod and other words.
+_BETWEEN = "._-"
+
+
+def placed_by_pods(collection: Collection) -> Collection:
+    """The collection with the pods that the names of sources state, for them and their facts: of those without a place."""
+    pods: dict[str, set[str]] = defaultdict(set)
+    for fact in collection.facts:
+        if fact.kind == "pod" and _TELLING.search(name := str(fact.data.get("name") or "")):
+            pods[name].add(str(fact.data.get("container") or ""))
+    if not pods:
+        return collection
+    found = {s.path: pod for s in collection.sources if _is_free(s.place) and (pod := _named(s, pods))}
+    sources = tuple(replace(s, place=_of(s.place, found[s.path])) if s.path in found else s for s in collection.sources)
+    facts = tuple(
+        replace(f, place=_of(f.place, found[f.span.path])) if _moves(f, found) else f for f in collection.facts
+    )
+    return Collection(sources, facts)
+
+
+def _is_free(place: Place) -> bool:
+    return place.host is None and place.container is None
+
+
+def _moves(fact: Fact, found: Mapping[str, str]) -> bool:
+    return fact.span.path in found and fact.place.container is None
+
+
+def _of(place: Place, container: str) -> Place:
+    return replace(place, container=container)
+
+
+def _named(source: Source, pods: Mapping[str, Iterable[str]]) -> str:
+    """The pod, and container, after which the innermost part of the path is called that names one."""
+    for part in reversed(source.path.replace("!", "/").split("/")):
+        for name in dict.fromkeys((part, plain(part))):
+            if name in pods:
+                return name
+            for pod, container in _containers(name, pods):
+                return f"{pod}/{container}"
+    return ""
+
+
+def _containers(name: str, pods: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, str]]:
+    """`train-worker-3_pytorch`: a pod and one of its containers."""
+    for at in (n for n, letter in enumerate(name) if letter in _BETWEEN):
+        pod, container = name[:at], name[at + 1 :]
+        if container and container in pods.get(pod, ()):
+            yield pod, container
