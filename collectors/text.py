@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import Block, blocks
+from neuron_doctor.collectors.cut_traceback import cut_traceback
 from neuron_doctor.collectors.lines import Gist, Lines, decoded, shape_of, stands_for_its_shape
 from neuron_doctor.collectors.matches import (
     REACH_ASIDE,
@@ -101,6 +102,8 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
             yield from _facts(scan, candidates)
         scan.inp.records += block.lines()
         yield from _progress(scan, last=block.last)
+        if block.last and scan.inp.extent.end is None:
+            yield from cut_traceback(block, scan.inp)
     yield from _ended_storms(scan, None)
     if not size and not scan.inp.extent.begin:
         raise UnreadableInput("the file is empty")

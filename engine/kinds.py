@@ -103,6 +103,12 @@ _ALL = (
         "event:str complete:bool start_us:float end_us:float exec_id:int gid:int ret:int neff:str peer:int",
     ),
     _kind(
+        "cut-traceback",
+        "a log ends in the middle of a Python traceback, before the line that names the exception; the last frame that it shows",
+        _TEXT,
+        "file:str line:int function:str",
+    ),
+    _kind(
         "hang-report",
         "a process says that it waits in vain, or that it lost a peer; `what` is collectives, barrier, compute, watchdog "
         "(it gave up waiting), retry (it goes on waiting), store, store-gone, bootstrap or lost; `peer`: an address; "

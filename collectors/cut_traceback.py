@@ -1,0 +1,58 @@
+"""A log that ends in the middle of a Python traceback: who wrote it raised, and the line that says what was not collected.
+
+Format: `traceback` of Python 3.8 to 3.14: frames (`  File "x.py", line 1, in f`), each with its code and marks below it, all
+indented, between the heading and the exception. The lines may have the prefixes of launchers and loggers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.blocks import CONTEXT, Block
+from neuron_doctor.collectors.lines import decoded
+from neuron_doctor.collectors.prefixes import peel
+from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Value, span_of
+from neuron_doctor.engine.regexes import regex
+
+#: Only if a frame stands in so many last bytes, the traceback is looked for (as far as every cut of a file shows).
+_FRAME_AND_CODE = 1024
+_MAY_BE_CUT = regex(
+    rb'File "[^"\n]{1,300}", line \d{1,7}, in [^\n]{1,200}(?:\n[^\n]{0,300}){0,2}\Z|\(most recent call last\):\Z'
+)
+_HEADING = regex(r"\s{0,8}Traceback \(most recent call last\):\s*$")
+_FRAME = regex(r'\s{1,12}File "(?P<file>[^"]{1,300})", line (?P<line>\d{1,7}), in (?P<function>[^\n]{1,200})')
+_INDENTED = regex(r"\s")
+
+
+def cut_traceback(block: Block, inp: Input) -> Iterator[Fact]:
+    """The `cut-traceback` fact of the last block of an input, if that ends in one: it stands on the last frame."""
+    data = block.data[: block.end].rstrip()
+    if not _MAY_BE_CUT.search(data, max(0, len(data) - _FRAME_AND_CODE)):
+        return
+    last: tuple[int, int, dict[str, Value]] | None = None
+    end, place, instant = len(data), NOWHERE, None
+    while end > max(0, len(data) - CONTEXT):
+        begin = data.rfind(b"\n", 0, end) + 1
+        line = peel(decoded(data[begin:end]))
+        record = line.records[-1]
+        message = line.text[record.start : record.end]
+        place, instant = place.over(record.place), instant or record.instant
+        if _HEADING.match(message):
+            yield _fact(block, inp, last or (begin, end, {}), place, instant)
+            return
+        if frame := _FRAME.match(message):
+            told: dict[str, Value] = {"file": frame["file"], "line": int(frame["line"]), "function": frame["function"]}
+            last = last or (begin, end, told)
+        elif not _INDENTED.match(message):
+            return
+        end = max(begin - 1, 0)
+
+
+def _fact(
+    block: Block, inp: Input, at: tuple[int, int, dict[str, Value]], place: Place, instant: Instant | None
+) -> Fact:
+    begin, end, told = at
+    raw = block.data[begin:end].rstrip(b"\r")
+    span = span_of(inp.path, raw, block.base + begin, block.line_number(begin), 1)
+    return Fact("cut-traceback", told, place.over(inp.place), span, inp.source_id or inp.path, instant)
