@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from neuron_doctor.engine.action_words import action, headline, words_of
 from neuron_doctor.engine.decide import Graph
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span, ranks_of
 from neuron_doctor.engine.grades import Role
 from neuron_doctor.engine.match import Match, canonical
-from neuron_doctor.engine.recorder import ranks_text
-from neuron_doctor.engine.regexes import regex
-from neuron_doctor.engine.rulefile import ActionDoc, AlternativeDoc
-from neuron_doctor.engine.verdict import Action, Alternative, Finding, Proof
+from neuron_doctor.engine.rulefile import AlternativeDoc
+from neuron_doctor.engine.verdict import Alternative, Finding, Proof
 from neuron_doctor.engine.witnesses import Witnesses
 
 MAX_EVIDENCE = 16
 #: What is left of the confidence in a root whose ranks are not those that another kind of witness convicts.
 CONTESTED = 0.7
-#: An action names so many ranks at most.
-RANKS_NAMED = 8
 #: Causes that lie with one host or device: roots of them on two hosts are two.
 _LOCAL = frozenset({"hardware", "host", "network"})
-_SLOT = regex(r"\{(\w+)\}")
 
 
 class Folded(Struct, frozen=True):
@@ -94,11 +88,12 @@ def finding_of(folded: Folded, witnesses: Witnesses) -> Finding:
     first, last = _interval(match.facts)
     hosts = match.hosts or _pod(match.facts)
     place = _reported(match.place, hosts)
+    words = words_of(match, () if match.hosts else hosts)
     return Finding(
         id=_finding_id(rule.id, place, match.facts),
         rule=rule.id,
         cause=rule.cause.id,
-        title=rule.title,
+        title=headline(rule.headline, rule.title, match.facts, words) if folded.role is Role.ROOT else rule.title,
         severity=rule.severity,
         role=folded.role,
         confidence=_confidence(match, witnesses if folded.role is Role.ROOT else Witnesses()),
@@ -112,7 +107,7 @@ def finding_of(folded: Folded, witnesses: Witnesses) -> Finding:
         observed=_observed(match.facts),
         explanation=rule.explanation.strip(),
         alternatives=tuple(_alternatives(rule.alternatives, place, match.facts)),
-        actions=tuple(_action(doc, match) for doc in rule.actions),
+        actions=tuple(action(doc, words) for doc in rule.actions),
         references=rule.references,
     )
 
@@ -188,49 +183,3 @@ def _confidence(match: Match, others: Witnesses) -> float:
     doubt = (1 - match.rule.confidence) * 0.5 ** (min(witnesses, 3) - 1)
     raised = min(1 - doubt, 0.6 if match.rule.status == "experimental" else 0.99)
     return round(raised * (CONTESTED if others.contest(ranks) else 1), 3)
-
-
-def _action(doc: ActionDoc, match: Match) -> Action:
-    values = {**_captures(match.facts), **{k: _said(v) for k, v in match.place.known().items()}}
-    if match.place.ranks:
-        more = len(match.place.ranks) > RANKS_NAMED
-        values["rank"] = ",".join(map(str, match.place.ranks[:RANKS_NAMED])) + (",..." if more else "")
-    if match.hosts and "host" not in values:
-        values["host"] = ",".join(match.hosts)
-
-    def filled(text: str, *, quote: bool = False) -> str:
-        """The text with its places filled in; what comes from a log is quoted where it goes into a command."""
-
-        def value(slot: re.Match[str]) -> str:
-            known = values.get(slot[1])
-            if known is None:
-                return f"<{slot[1].replace('_', '-')}>"
-            return shlex.quote(known) if quote else known
-
-        return _SLOT.sub(value, text)
-
-    return Action(
-        doc.action,
-        target=filled(doc.target),
-        command=filled(doc.command, quote=True),
-        precondition=filled(doc.precondition),
-        note=filled(doc.note),
-        destroys=filled(doc.destroys),
-    )
-
-
-def _captures(facts: Iterable[Fact]) -> dict[str, str]:
-    """What the records themselves name (a package, a file, a limit); the first of each."""
-    found: dict[str, str] = {}
-    for fact in facts:
-        for name, value in fact.data.items():
-            if said := _said(value):
-                found.setdefault(name, said)
-    return found
-
-
-def _said(value: object) -> str:
-    """A value in a sentence; a list of numbers is one of ranks. Empty for what cannot be said in one."""
-    if isinstance(value, tuple):
-        return ranks_text(value) if all(isinstance(one, int) for one in value) else ""
-    return str(value) if isinstance(value, str | int | float) else ""

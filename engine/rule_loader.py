@@ -217,6 +217,7 @@ def _link(loader: _Loader, doc: RuleDoc, source: Document) -> Rule | None:
         examples=doc.examples,
         location=source.at("id"),
         patterns=tuple(doc.patterns),
+        headline=doc.headline,
     )
 
 

@@ -77,6 +77,7 @@ class Rule(Struct, frozen=True):
     examples: ExamplesDoc | None
     location: Location
     patterns: tuple[str, ...] = ()
+    headline: str = ""
 
 
 class Rulebook(Struct, frozen=True):

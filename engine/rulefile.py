@@ -182,6 +182,10 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     patterns: dict[Id, PatternDoc] = {}
     explains: list[ExplainsDoc] = []
     follows: list[FollowsDoc] = []
+    headline: Annotated[
+        Text,
+        Meta(description="the title of a root cause with what its records say: {field}, or {record} for the first one"),
+    ] = ""
     sole: Annotated[bool, Meta(description="findings at several places convict none of them")] = False
     supersedes: list[Id] = []
     alternatives: list[AlternativeDoc] = []
