@@ -13,8 +13,10 @@ extension, date and words for evidence), below what all paths have in common, by
    c. directories with a file of the same name, or files alone, share one job: each tells of ranks of its own, two at
       least; or they ran at once and number their files through (`0.log 1.log`, `2.log 3.log`), state the same job, or
       state one world with room for the local ranks of all.
-   d. each directory has a file of the same name of such a kind, no two tell of one rank or name one machine, and all ran
-      at once (by clocks set right by what their time services say). This needs no shape: `alpha/ beta/ w0/` will do.
+   d. each directory has a file of the same name of such a kind, or each name is that of a log and of a file of such a kind
+      (`alpha.log alpha.dmesg`); no two tell of one rank or name one machine, and all ran at once (by clocks set right by
+      what their time services say). This needs no shape: `alpha/ beta/ w0/` will do. Where only some names of a shape
+      pair so (`w-a.log w-b.log w-b.dmesg`), those are hosts.
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise. A name of one letter and a number
    (`n101/`) needs b., and ranks of its own or that two say which machine they are of.
@@ -38,7 +40,15 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.hints import bare, place_of_path
 from neuron_doctor.collectors.known_hosts import known_hosts
-from neuron_doctor.collectors.sibling_hosts import Member, Proof, Telling, on_each_machine, proof, telling
+from neuron_doctor.collectors.sibling_hosts import (
+    Member,
+    Proof,
+    Telling,
+    on_each_machine,
+    paired_with_a_machine,
+    proof,
+    telling,
+)
 from neuron_doctor.engine.facts import Collection, Fact, Place, Source
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
@@ -171,10 +181,12 @@ def _families(
             for shape in _shapes(name):
                 told = told or telling(source, facts.get(source.path, ()), above)
                 siblings = families[tuple(parts[:number]), shape]
-                siblings.setdefault(name, Member()).add(rest[number + 1 :], told)
+                siblings.setdefault(name, Member()).add(rest[number + 1 :], told, source.kind)
     for (_, shape), members in families.items():
         if shape != _ANY:
-            yield members, proof(members, known, short=_is_short(shape))
+            yield members, (shown := proof(members, known, short=_is_short(shape)))
+            if not shown:
+                yield paired_with_a_machine(members), Proof.MACHINE
         else:
             machines = {name: member for name, member in members.items() if member.of_host}
             yield machines, Proof.MACHINE if on_each_machine(machines) else Proof.NONE

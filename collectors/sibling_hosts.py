@@ -53,6 +53,7 @@ class Telling(Struct):
     intervals: dict[Clock, Interval] = field(default_factory=dict)
     ahead_ns: int = 0  # of true time, as the host's time service says
     of_a_host: bool = False
+    of_others: bool = False  # there is also a source of another kind
 
     def add(self, other: Telling) -> None:
         """Tell also what `other` tells."""
@@ -62,6 +63,7 @@ class Telling(Struct):
         self.jobs |= other.jobs
         self.machines |= other.machines
         self.of_a_host |= other.of_a_host
+        self.of_others |= other.of_others
         self.ahead_ns = self.ahead_ns or other.ahead_ns
         for clock, (first, last) in other.intervals.items():
             known = self.intervals.get(clock, (first, last))
@@ -71,7 +73,7 @@ class Telling(Struct):
 def telling(source: Source, facts: Sequence[Fact], rank_above: int | None) -> Telling:
     """What one source tells. `rank_above` is a rank that the name of a directory around everything seems to say: it is no
     rank of this source."""
-    told = Telling(of_a_host=source.kind in HOST_KINDS)
+    told = Telling(of_a_host=source.kind in HOST_KINDS, of_others=source.kind not in HOST_KINDS)
     places = [source.place]
     for fact in facts:
         if fact.kind not in _OF_OTHERS and not (fact.kind == "stand" and fact.data.get("named")):
@@ -122,13 +124,14 @@ class Member(Struct):
     numbers: set[int] = field(default_factory=set)  # that files have for a name, as those of ranks do
     is_directory: bool = False
 
-    def add(self, below: Sequence[str], told: Telling) -> None:
-        """One more source: `below` are the parts of its path after the member's own."""
+    def add(self, below: Sequence[str], told: Telling, kind: str) -> None:
+        """One more source of this kind: `below` are the parts of its path after the member's own."""
         self.told.add(told)
         self.is_directory |= bool(below)
         name = {_DIGITS.sub("#", "/".join(below))} if below else set()
         self.files |= name
-        self.of_host |= name if told.of_a_host and len(below) == 1 else set()
+        if told.of_a_host and len(below) < 2:  # noqa: PLR2004 - in the directory itself, or a file beside the log of its name
+            self.of_host |= name or {kind}
         number = _NUMBERED.fullmatch(below[-1]) if below else None
         self.numbers |= {int(number[0].partition(".")[0])} if number else set()
 
@@ -152,11 +155,25 @@ def proof(members: Mapping[str, Member], is_host: Mapping[str, str], *, short: b
 
 
 def on_each_machine(members: Mapping[str, Member]) -> bool:
-    """Each is a directory with a file of the same name of a kind that is made once on a host; they are of several, tell of
-    no rank twice, and were there at the same time. Then any names will do."""
-    told = [member.told for member in members.values()]
+    """Each is a directory with a file of the same name of a kind that is made once on a host, or a name that a file of the
+    same such kind and a log bear; and they ran beside each other. Then any names will do."""
     if len(members) <= 1 or not set.intersection(*(member.of_host for member in members.values())):
         return False
+    pairs = all(member.is_directory or member.told.of_others for member in members.values())
+    return pairs and _beside_each_other([member.told for member in members.values()])
+
+
+def paired_with_a_machine(members: Mapping[str, Member]) -> dict[str, Member]:
+    """Of names of one shape that logs bear which ran beside each other: those that a file bears as well of a kind that is
+    made once on a host. (The others may be ranks of one host.)"""
+    logs = {name: member for name, member in members.items() if member.told.of_others and not member.is_directory}
+    if len(logs) <= 1 or not _beside_each_other([member.told for member in logs.values()]):
+        return {}
+    return {name: member for name, member in logs.items() if member.of_host}
+
+
+def _beside_each_other(told: Sequence[Telling]) -> bool:
+    """They are of several machines, as far as they say, tell of no rank twice, and were there at the same time."""
     return not _one_machine(told) and not _same_ranks(told) and _at_once(told, _SLACK_NS)
 
 

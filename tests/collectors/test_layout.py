@@ -246,6 +246,34 @@ def test_who_says_how_long_it_has_waited_was_there_all_that_time() -> None:
     assert set(hosts(together(*files, waits)).values()) == {"gx1", "gx2"}
 
 
+def flat(*names: str, kind: str = "kernel") -> list[Source]:
+    """A log and a kernel log of each name; those in capitals have a log alone."""
+    logs = [source(f"{name.lower()}.log", start=0) for name in names]
+    return [*logs, *(source(f"{name}.dmesg", kind) for name in names if name.islower())]
+
+
+def test_names_that_a_log_and_a_file_of_a_host_bear_each_are_hosts_if_they_ran_at_once() -> None:
+    assert set(hosts(together(*flat("alpha", "beta"))).values()) == {"alpha", "beta"}
+    assert set(hosts(together(*flat("w-a", "w-b"))).values()) == {"w-a", "w-b"}
+    assert set(hosts(together(*flat("alpha", "BETA"))).values()) == {None}
+    assert set(hosts(together(*flat("alpha"), source("other.log", start=0))).values()) == {None}
+    later = [source("alpha.log", start=0), source("beta.log", start=500), *flat("alpha", "beta")[2:]]
+    assert set(hosts(together(*later)).values()) == {None}
+    kernels = [source("alpha.dmesg", "kernel"), source("beta.dmesg", "kernel")]
+    assert set(hosts(together(*kernels)).values()) == {None}
+
+
+def test_of_names_of_one_shape_those_are_hosts_that_pair_with_a_file_of_a_host() -> None:
+    found = hosts(together(*flat("W-A", "w-b", "W-C")))
+    assert found == {"w-a.log": None, "w-b.log": "w-b", "w-b.dmesg": "w-b", "w-c.log": None}
+    same = [ranks("w-a.log", 0), ranks("w-b.log", 2), source("w-b.dmesg", "kernel")]
+    assert set(hosts(together(*same)).values()) == {None}
+    later = [source("w-a.log", start=0), source("w-b.log", start=500), source("w-b.dmesg", "kernel")]
+    assert set(hosts(together(*later)).values()) == {None}
+    alone = [source("w-b.log", start=0), source("w-b.dmesg", "kernel")]
+    assert set(hosts(together(*alone)).values()) == {None}
+
+
 def test_pods_stay_containers() -> None:
     parts = [ranks(f"pods/trn-a{n}/main/0.log", 4 * n) for n in range(3)]
     assert set(hosts(together(*parts)).values()) == {None}
