@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine.acquittal import acquitted
@@ -45,9 +46,32 @@ def diagnose(rulebook: Rulebook, collection: Collection) -> Diagnosis:
     return replace(diagnosis, counterfactuals=tried)
 
 
+class Evidence(Struct, frozen=True):
+    """What rules are applied to: all facts, placed and compared, in canonical order; the sources with what became known of
+    them; the shape of the job; and what the witnesses say."""
+
+    facts: tuple[Fact, ...]
+    sources: tuple[Source, ...]
+    topology: Topology
+    votes: Witnesses
+
+
 def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = True) -> Diagnosis:
     """The verdict alone, without the trial of what it rests on. Of a collection that is not `whole`, ranks are compared by
     their recorders only, and nothing is said of what all that failed have in common, or of who says nothing."""
+    evidence = evidence_of(collection, whole=whole)
+    facts, sources, topology = evidence.facts, evidence.sources, evidence.topology
+    matches, missing = match_rules(rulebook, facts, sources, topology)
+    graph = decide(matches, facts, sources)
+    if whole:
+        graph = with_shared_places(rulebook, graph, facts, sources, topology)
+    usable = bool(facts) or any(s.records for s in sources)
+    diagnosis = _assembled(rulebook, graph, sources, missing, evidence.votes, usable=usable)
+    return replace(diagnosis, missing=_not_collected(diagnosis, topology))
+
+
+def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
+    """What a collection says before any rule is applied."""
     collection = on_their_nodes(collection)
     facts = with_years(deduplicated(_first_hand(collection)))
     topology = survey(facts, collection.sources)
@@ -62,13 +86,7 @@ def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = T
     votes = witnesses(facts, standings.told if whole else ())
     facts = tuple(sorted((*facts, *disagreements(votes)), key=canonical))
     sources = tuple(_completed_sources(collection.sources, facts, topology))
-    matches, missing = match_rules(rulebook, facts, sources, topology)
-    graph = decide(matches, facts, sources)
-    if whole:
-        graph = with_shared_places(rulebook, graph, facts, sources, topology)
-    usable = bool(facts) or any(s.records for s in sources)
-    diagnosis = _assembled(rulebook, graph, sources, missing, votes, usable=usable)
-    return replace(diagnosis, missing=_not_collected(diagnosis, topology))
+    return Evidence(facts, sources, topology, votes)
 
 
 def _odd_ones(facts: Sequence[Fact], sources: Sequence[Source], topology: Topology) -> Iterable[Fact]:

@@ -69,21 +69,21 @@ def _combination(condition: cond.Combination, scene: Scene) -> Proof:
 
 def _count(condition: cond.Count, scene: Scene) -> Proof:
     facts = scene.answers(condition.query)
-    best, weight = _heaviest(facts, condition)
+    best, weight = heaviest(facts, condition)
     within = f" within {format_duration(condition.within_ns)}" if condition.within_ns else ""
     what = f"distinct {condition.distinct} of " if condition.distinct else ""
     op = f"count {what}{condition.query.text} >= {condition.at_least}{within}"
     return Proof(op, scene.decided(weight >= condition.at_least, condition.query), tuple(best))
 
 
-def _heaviest(facts: Sequence[Fact], condition: cond.Count) -> tuple[Sequence[Fact], int]:
+def heaviest(facts: Sequence[Fact], condition: cond.Count) -> tuple[Sequence[Fact], int]:
     """The facts of the window that counts most, and its count; without a window, all of them. Linear in the facts."""
     if condition.within_ns is None:
-        return facts, _Tally(condition.distinct).add(*facts)
+        return facts, Tally(condition.distinct).add(*facts)
     best: Sequence[Fact] = []
     most = 0
-    for timed in _by_clock(facts):
-        tally, start, span = _Tally(condition.distinct), 0, slice(0)
+    for timed in by_clock(facts):
+        tally, start, span = Tally(condition.distinct), 0, slice(0)
         for end, (at, fact) in enumerate(timed):
             tally.add(fact)
             while at - timed[start][0] > condition.within_ns:
@@ -95,7 +95,7 @@ def _heaviest(facts: Sequence[Fact], condition: cond.Count) -> tuple[Sequence[Fa
     return best, most
 
 
-class _Tally:
+class Tally:
     """Counts the records of facts as they come and go, or the distinct values of a field."""
 
     def __init__(self, distinct: str | None) -> None:
@@ -105,9 +105,11 @@ class _Tally:
 
     @property
     def weight(self) -> int:
+        """How many there are now."""
         return len(self._values) if self._distinct else self._records
 
     def add(self, *facts: Fact) -> int:
+        """These come; how many there are then."""
         for fact in facts:
             self._records += 1 + fact.repeats
             if self._distinct and (value := field_of(fact, self._distinct)) is not None:
@@ -115,6 +117,7 @@ class _Tally:
         return self.weight
 
     def remove(self, fact: Fact) -> None:
+        """This one goes."""
         self._records -= 1 + fact.repeats
         if self._distinct and (value := field_of(fact, self._distinct)) is not None:
             self._values[value] -= 1
@@ -122,7 +125,7 @@ class _Tally:
                 del self._values[value]
 
 
-def _by_clock(facts: Iterable[Fact]) -> list[list[tuple[int, Fact]]]:
+def by_clock(facts: Iterable[Fact]) -> list[list[tuple[int, Fact]]]:
     """The facts that have a time, apart by host and clock, in the order of their times."""
     apart: dict[tuple[object, object], list[tuple[int, Fact]]] = {}
     for fact in facts:
@@ -133,7 +136,7 @@ def _by_clock(facts: Iterable[Fact]) -> list[list[tuple[int, Fact]]]:
     ]
 
 
-def _after(earlier: Fact, later: Fact) -> int | None:
+def lag(earlier: Fact, later: Fact) -> int | None:
     """How long after `earlier` the other is, in nanoseconds; 0 for a later record of the same source without times;
     None where it is earlier or not comparable."""
     if earlier.instant and later.instant:
@@ -165,12 +168,12 @@ def _chain(first: Fact, steps: Sequence[Sequence[Fact]], within_ns: int) -> list
     chain = [first]
     for step in steps:
         following = [
-            (gap, fact) for fact in step if fact is not chain[-1] and (gap := _after(chain[-1], fact)) is not None
+            (gap, fact) for fact in step if fact is not chain[-1] and (gap := lag(chain[-1], fact)) is not None
         ]
         if not following:
             return None
         _, nearest = min(following, key=lambda pair: (pair[0], pair[1].span.path, pair[1].span.offset))
-        total = _after(first, nearest)
+        total = lag(first, nearest)
         if total is None or total > within_ns:
             return None
         chain.append(nearest)
@@ -182,7 +185,7 @@ def _absent(condition: cond.Absent, scene: Scene) -> Proof:
     others = scene.answers(condition.query)
     undecided: list[Fact] = []
     for fact in scene.answers(condition.after):
-        if any((gap := _after(fact, other)) is not None and gap <= condition.within_ns for other in others):
+        if any((gap := lag(fact, other)) is not None and gap <= condition.within_ns for other in others):
             continue
         if condition.query.name not in scene.unsearched and _covered(fact, condition.within_ns, scene):
             return Proof(op, held=True, facts=(fact,))
@@ -214,12 +217,7 @@ _OF_THOSE_THAT_HAVE = frozenset({"all", "any"})
 
 def _over(condition: cond.Over, scene: Scene) -> Proof:
     facts = scene.answers(condition.have)
-    if condition.alike:
-        having, lacking = _alike(facts, condition.each, condition.alike)
-    else:
-        known = set(scene.known.get(condition.each, ()))
-        having = {value for fact in facts if (value := getattr(fact.place, condition.each)) is not None}
-        lacking = known - having
+    having, lacking = sides(condition, scene)
     side = _QUANTIFIERS[condition.quantifier](len(having), len(lacking))
     alike = f" with one {condition.alike}" if condition.alike else ""
     op = f"{condition.quantifier} {condition.each} has {condition.have.text}{alike}"
@@ -230,6 +228,15 @@ def _over(condition: cond.Over, scene: Scene) -> Proof:
         return Proof(op, held=False, facts=tuple(facts))
     subjects = tuple(sorted(having if side else lacking))
     return Proof(op, held=True, facts=tuple(facts), subjects=subjects)
+
+
+def sides(condition: cond.Over, scene: Scene) -> tuple[set[int | str], set[int | str]]:
+    """Which ranks (hosts, devices) have the record, and which of the known ones have it not."""
+    facts = scene.answers(condition.have)
+    if condition.alike:
+        return _alike(facts, condition.each, condition.alike)
+    having: set[int | str] = {value for fact in facts if (value := getattr(fact.place, condition.each)) is not None}
+    return having, set(scene.known.get(condition.each, ())) - having
 
 
 def _alike(facts: Iterable[Fact], each: str, name: str) -> tuple[set[int | str], set[int | str]]:

@@ -50,19 +50,16 @@ def match_rules(
     rulebook: Rulebook, facts: Sequence[Fact], sources: Sequence[Source], topology: Topology
 ) -> tuple[list[Match], list[NotEvaluable]]:
     """Every match of every rule, and the rules that could not be evaluated for want of a source."""
-    answers = Answers(facts)
-    by_id = {source.id: source for source in sources}
+    ground = ground_of(rulebook, facts, sources, topology)
     collected = {source.kind for source in sources}
     patterns = {pattern.id: pattern for pattern in rulebook.patterns.patterns}
-    blind = blind_spots(sources, rulebook)
-    known = _known(facts, sources, topology)
     matches: dict[str, list[Match]] = {}
     missing: list[NotEvaluable] = []
     for rule in rulebook.rules:
-        matches[rule.id] = _matches(rule, answers, by_id, topology, known, matches, blind)
+        matches[rule.id] = matches_of(rule, ground, matches)
         if matches[rule.id]:
             continue
-        needs, lacks = _needs(rule.when, patterns, collected), blind.of(rule.when, answers, matches)
+        needs, lacks = _needs(rule.when, patterns, collected), ground.blind.of(rule.when, ground.answers, matches)
         if needs or lacks:
             missing.append(NotEvaluable(rule.id, tuple(sorted(needs)), lacks))
     found = [match for of_rule in matches.values() for match in of_rule]
@@ -96,26 +93,44 @@ def _known(facts: Iterable[Fact], sources: Iterable[Source], topology: Topology)
     return {"rank": sorted(ranks), "host": topology.hosts, "device": sorted(devices)}
 
 
-def _matches(
-    rule: Rule,
-    answers: Answers,
-    sources: Mapping[str, Source],
-    topology: Topology,
-    known: Mapping[str, Sequence[int | str]],
-    earlier: Mapping[str, Sequence[Match]],
-    blind: BlindSpots,
-) -> list[Match]:
-    if not any(answers.of(query) for query in cond.anchors(rule.when)):
-        return []  # so it is for most rules, most often
-    groups = _Groups(rule, answers, single_host=len(topology.hosts) <= 1)
-    found: list[Match] = []
+class Ground(Struct, frozen=True):
+    """What all rules are looked at on: the facts by the queries that they answer, the sources by id, the shape of the job, the
+    known ranks, hosts and devices, and what was not looked for."""
+
+    answers: Answers
+    sources: Mapping[str, Source]
+    topology: Topology
+    known: Mapping[str, Sequence[int | str]]
+    blind: BlindSpots
+
+
+def ground_of(rulebook: Rulebook, facts: Sequence[Fact], sources: Sequence[Source], topology: Topology) -> Ground:
+    """The ground of these facts and sources."""
+    by_id = {source.id: source for source in sources}
+    known = _known(facts, sources, topology)
+    return Ground(Answers(facts), by_id, topology, known, blind_spots(sources, rulebook))
+
+
+def scenes(rule: Rule, ground: Ground, earlier: Mapping[str, Sequence[Match]]) -> Iterator[tuple[Key, Scene]]:
+    """Every place at which a rule is looked at, in a fixed order, with what is visible there. `earlier`: what the rules before
+    it have found."""
+    if not any(ground.answers.of(query) for query in cond.anchors(rule.when)):
+        return  # so it is for most rules, most often
+    groups = _Groups(rule, ground.answers, single_host=len(ground.topology.hosts) <= 1)
     findings = _Findings(rule, earlier)
     for key in sorted(groups.keys, key=_sortable):
-        unsearched = blind.on(groups.host(key))
-        proof = evaluate(rule.when, Scene(groups.visible(key), sources, known, findings.at(key), unsearched))
+        unsearched = ground.blind.on(groups.host(key))
+        yield key, Scene(groups.visible(key), ground.sources, ground.known, findings.at(key), unsearched)
+
+
+def matches_of(rule: Rule, ground: Ground, earlier: Mapping[str, Sequence[Match]]) -> list[Match]:
+    """Where the rule holds, each with its proof; what proves a more precise match too is left out."""
+    found: list[Match] = []
+    for _, scene in scenes(rule, ground, earlier):
+        proof = evaluate(rule.when, scene)
         if proof.held:
             used = _used(proof)
-            found.append(Match(rule, *_where(rule, _subjects(proof), used, topology), used, proof))
+            found.append(Match(rule, *_where(rule, _subjects(proof), used, ground.topology), used, proof))
     return _without_echoes(found)
 
 
