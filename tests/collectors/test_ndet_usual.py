@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from neuron_doctor.collectors import chrome_trace
 from neuron_doctor.collectors.base import Input, UnreadableInput
+from neuron_doctor.collectors.chrome_trace import Brief
 from neuron_doctor.collectors.ndet import NDET_TRACE
-from neuron_doctor.collectors.ndet_usual import Usual
+from neuron_doctor.collectors.ndet_usual import Usual, latest
 
 _SMALL_BLOCK = 600
 
@@ -85,3 +86,21 @@ def test_a_trace_without_anything_remarkable_is_read_in_brief() -> None:
     assert records == 1000
     assert sum(counted) > 950
     assert len(facts) == 2
+
+
+BRIEF = st.builds(
+    lambda name, ts, tid: Brief(name=name, ts=ts, tid=tid),
+    st.sampled_from("ab"),
+    st.integers(0, 4),
+    st.sampled_from([0, "0"]),
+)
+
+
+@given(st.lists(BRIEF, max_size=12), st.booleans())
+def test_the_latest_events_are_the_last_of_the_latest(events: list[Brief], ordered: bool) -> None:
+    if ordered:
+        events.sort(key=lambda event: event.ts)
+    alike: dict[object, list[tuple[float, int]]] = {}
+    for index, event in enumerate(events):
+        alike.setdefault((event.tid, event.name), []).append((event.ts, index))
+    assert latest(events) == [max(times)[1] for times in alike.values()]
