@@ -167,6 +167,11 @@ def _alternatives(regex: str) -> list[list[str]]:
     return alternatives
 
 
+def terms_of(regex: str) -> list[list[str]]:
+    """The alternatives of a regex, each as its atoms with their quantifiers."""
+    return [list(map(str, _terms(atoms))) for atoms in _alternatives(regex)]
+
+
 def _terms(atoms: list[str]) -> list[_Term]:
     terms: list[_Term] = []
     for atom in atoms:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +20,7 @@ from neuron_doctor.commands.inputs import (
     request_from,
     stop_on_usage_errors,
 )
+from neuron_doctor.commands.terminal import Colour, columns, in_colour
 from neuron_doctor.engine.grades import Severity
 from neuron_doctor.exits import Exit, Nagios, exit_status
 
@@ -30,14 +29,8 @@ if TYPE_CHECKING:
     from neuron_doctor.request import Request
 
 FORMATS = ("text", "json", "md")
-
-
-class Colour(StrEnum):
-    """When to use colour."""
-
-    AUTO = "auto"
-    ALWAYS = "always"
-    NEVER = "never"
+#: The width of a report in a file.
+_FILED = 80
 
 
 class Runner(StrEnum):
@@ -167,16 +160,9 @@ class _View:
 
         if self._quiet:
             return render_headline(self._diagnosis)
-        width = shutil.get_terminal_size((80, 24)).columns if file is None and sys.stdout.isatty() else 80
         return render_text(
-            self._diagnosis, width=max(60, min(width, 120)), colour=self._coloured(file), verbose=self._verbose
+            self._diagnosis,
+            width=columns() if file is None else _FILED,
+            colour=in_colour(self._colour, printed=file is None),
+            verbose=self._verbose,
         )
-
-    def _coloured(self, file: Path | None) -> bool:
-        if self._colour is not Colour.AUTO:
-            return self._colour is Colour.ALWAYS
-        if os.environ.get("NO_COLOR"):
-            return False
-        if os.environ.get("FORCE_COLOR"):
-            return True
-        return file is None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"

@@ -10,11 +10,21 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from neuron_doctor.commands.inputs import NoBuiltin, Rules, packs_from, stop_on_usage_errors
+from neuron_doctor.commands.inputs import (
+    Assumed,
+    Label,
+    NoBuiltin,
+    Paths,
+    Rules,
+    packs_from,
+    request_from,
+    stop_on_usage_errors,
+)
+from neuron_doctor.commands.terminal import columns, in_colour
 from neuron_doctor.exits import Exit
 
 if TYPE_CHECKING:
-    from neuron_doctor.engine.rulebook import Rulebook
+    from neuron_doctor.engine.rulebook import Rule, Rulebook
 
 app = typer.Typer(help="Check, test and document rules.", rich_markup_mode=None, no_args_is_help=True)
 
@@ -49,16 +59,46 @@ def test(
     from neuron_doctor.scan import Engine  # noqa: PLC0415
 
     rulebook = _loaded(rules, builtin=not no_builtin_rules)
-    unknown = set(names or ()) - {rule.id for rule in rulebook.rules}
-    if unknown:
-        raise typer.BadParameter(f"there is no rule {', '.join(sorted(unknown))}")
+    chosen = [_named(rulebook, name) for name in dict.fromkeys(names or ())] or rulebook.rules
     engine = Engine.of(rulebook)
-    chosen = [rule for rule in rulebook.rules if not names or rule.id in names]
     _finish(
         [failure for rule in chosen for failure in check_rule(rule, rulebook, engine)],
         "failure",
         f"in {counted(len(chosen), 'rule')}",
     )
+
+
+def _named(rulebook: Rulebook, name: str) -> Rule:
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    rules = {rule.id: rule for rule in rulebook.rules}
+    if name not in rules:
+        near = get_close_matches(name, rules, 1)
+        raise typer.BadParameter(f"there is no rule {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    return rules[name]
+
+
+@app.command("why")
+def why_command(
+    rule: str = typer.Argument(metavar="RULE", help="The id of the rule."),
+    paths: Paths = [],  # noqa: B006
+    rules: Rules = [],  # noqa: B006
+    no_builtin_rules: NoBuiltin = False,
+    label: Label = [],  # noqa: B006
+    assume_timezone: Assumed = "",
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="All places and all records."),
+) -> None:
+    """Say why a rule fires on what was collected, or what came closest. Exit status 0 if it fires, 1 if it does not."""
+    from neuron_doctor.pipeline import rulebook_for  # noqa: PLC0415 - loaded when it runs, so that --help is quick
+    from neuron_doctor.reports.text_why import render_why  # noqa: PLC0415
+    from neuron_doctor.rulewhy import why_of  # noqa: PLC0415
+
+    with stop_on_usage_errors():
+        request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules)
+        rulebook = rulebook_for(request)
+        told = why_of(request, rulebook, _named(rulebook, rule), sys.stdin.buffer)
+    sys.stdout.write(render_why(told, width=columns(), colour=in_colour(), verbose=verbose))
+    raise typer.Exit(Exit.NOTHING if any(look.reason.held for look in told.looks) else Exit.FOUND)
 
 
 def _finish(problems: Iterable[object], noun: str, where: str) -> None:
