@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -188,10 +188,11 @@ def _channel_fits(pattern: Pattern, record: Record) -> bool:
 def _in_window(lines: Lines, begin: int, end: int, pattern: Pattern) -> Found | None:
     """A match over the neighbours of the anchor's line that takes in that line."""
     anchor = lines.gist(begin, end).message
-    search = compiled(pattern.search).search
-    if not any(map(search, anchor.split("\n"))):  # a candidate only: spare its neighbours
+    search, parts = compiled(pattern.search).search, anchor.split("\n")
+    found = [number for number, part in enumerate(parts) if search(part)]
+    if not found:  # a candidate only: spare its neighbours
         return None
-    if pattern.above and not _fits_above(lines, begin, pattern.above):
+    if pattern.above and not any(_fits_above(lines, begin, parts[:number], pattern.above) for number in found):
         return None
     before = [lines.gist(*bounds).message for bounds in lines.above(begin, LINES_BEFORE)][::-1]
     after = [lines.gist(*bounds).message for bounds in lines.below(end, LINES_AFTER)]
@@ -202,7 +203,10 @@ def _in_window(lines: Lines, begin: int, end: int, pattern: Pattern) -> Found | 
     return None
 
 
-def _fits_above(lines: Lines, begin: int, above: str) -> bool:
-    """Whether the line above, if there is one, is what the pattern says: one line to look at instead of all neighbours."""
+def _fits_above(lines: Lines, begin: int, parts: Sequence[str], above: str) -> bool:
+    """Whether the line above, if there is one, is what the pattern says: one line to look at instead of all neighbours. In a
+    message of several lines (`parts` are those above) it is one of these."""
+    if parts:
+        return bool(compiled(above).search(parts[-1]))
     messages = (lines.gist(*bounds).message for bounds in lines.above(begin, 1))
     return all(compiled(above).search(message.rpartition("\n")[2]) for message in messages)

@@ -291,6 +291,8 @@ def test_an_anchor_with_a_caret_means_the_start_of_the_message_behind_its_prefix
         ("other\rhidden\r  shown\nDFault: x\n", ["DFault"]),
         ("  code\nbetween\nEFault: x\n", []),
         ("[rank3]: plain\n[rank3]: FFault: x\n", []),
+        ('plain\n{"level": "ERROR", "msg": "m", "exc_info": "T:\\n  code\\nGFault: x"}\n', ["GFault"]),
+        ('  code\n{"level": "ERROR", "msg": "m", "exc_info": "T:\\nplain\\nHFault: x"}\n', []),
     ],
 )
 def test_a_pattern_may_say_what_stands_above_its_anchor(text: str, found: list[str], pure: bool) -> None:
