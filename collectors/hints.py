@@ -12,7 +12,7 @@ A hint is taken from shapes that are written on purpose, never from any name wit
   rank, and a rank within anything else (`tp_rank_1`, `node_rank_0`) is none.
 - **Attempt**: directories `attempt_0`, `restart_1`, `retry_2`; a number directly in one is the local rank (torchrun's
   `<run>/attempt_0/3/stderr.log`).
-- **Container**: kubelet's `pods/<namespace>_<pod>_<uid>/<container>/0.log` and
+- **Container**: kubelet's `<namespace>_<pod>_<uid>/<container>/0.log` and
   `<pod>_<namespace>_<container>-<64 hex digits>.log`, and `pods/<pod>/<container>.log`; written `<pod>/<container>`.
 - **Slurm**: `slurm-1234.out`, `slurm-1234_5.out`: the job; the second number is an array index or a task, so no rank.
 
@@ -182,9 +182,12 @@ def _container(directories: list[str], name: str) -> str | None:
     link = _KUBELET_LINK.fullmatch(name)
     if link is not None:
         return f"{link['pod']}/{link['container']}"
-    if "pods" not in directories[-3:]:
+    at = next((n for n in reversed(range(len(directories))) if _KUBELET_POD.fullmatch(directories[n])), None)
+    if at is None and "pods" in directories[-3:]:
+        at = len(directories) - directories[::-1].index("pods")
+    if at is None:
         return None
-    pod, *rest = [*directories, name][len(directories) - directories[::-1].index("pods") :]
+    pod, *rest = [*directories, name][at:]
     kubelet = _KUBELET_POD.fullmatch(pod)
     container = rest[0] if rest else ""
     names = [kubelet["pod"] if kubelet else _EXTENSION.sub("", pod), _EXTENSION.sub("", container)]

@@ -8,7 +8,7 @@ fixed place: matching a row takes time linear in the prefix.
 Sources: AWS Neuron SDK 2.32 runtime and troubleshooting guides (libnrt, libnccom, nrtd), torch.distributed.elastic
 (log prefixes), torch c10 logging, absl/glog, TensorFlow, vLLM and NeMo logging, Open MPI `--tag-output`,
 `srun --label`, pdsh and clush, Ray, the CRI log format (kubelet), `kubectl logs --prefix --timestamps`, stern 1.2x, dmesg(1),
-rsyslog, journalctl(1).
+rsyslog, journalctl(1), CloudWatch Logs Insights.
 """
 
 from __future__ import annotations
@@ -177,6 +177,8 @@ _STAMPED = (
     ),
     _transport(rf"{ISO_ZONED}(?:$| )", timestamps.calendar),  # CloudWatch, kubectl --timestamps
     _header(rf"{ISO}[:,]?(?:$| )", timestamps.calendar),
+    # CloudWatch Logs Insights, exported as CSV: @timestamp,@logStream,@message
+    _transport(rf'{ISO},(?P<container>[A-Za-z][\w./$\[\]-]{{0,511}}),"?', timestamps.calendar),
 )
 
 #: srun -l: the number of the task, which is its rank; padded to the width of the largest.

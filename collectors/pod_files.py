@@ -1,4 +1,5 @@
-"""Files that are called after a pod of which Kubernetes tells (`kubectl logs train-worker-3 > train-worker-3.log`)."""
+"""Files that are called after a pod of which Kubernetes tells (`kubectl logs train-worker-3 > train-worker-3.log`), or after what
+the lines of another file say that they are from (a pod, a log stream)."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ def placed_by_pods(collection: Collection) -> Collection:
     """The collection with the pods that the names of sources state, for them and their facts: of those without a place."""
     pods: dict[str, set[str]] = defaultdict(set)
     for fact in collection.facts:
-        if fact.kind == "pod" and _TELLING.search(name := str(fact.data.get("name") or "")):
-            pods[name].add(str(fact.data.get("container") or ""))
+        pod, _, container = (fact.place.container or "").partition("/")
+        if _TELLING.search(pod):
+            pods[pod].add(str(fact.data.get("container") or container))
     if not pods:
         return collection
     found = {s.path: pod for s in collection.sources if _is_free(s.place) and (pod := _named(s, pods))}

@@ -112,6 +112,8 @@ def test_no_host_is_guessed(path: str) -> None:
         ("hi-0123456789abcdef0/x", {}),
         ("var/log/pods/ns_t-0_0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f/main/0.log", {"container": "t-0/main"}),
         (f"var/log/containers/t-0_ns_main-{'0a' * 32}.log", {"container": "t-0/main"}),
+        ("saved/ns_t-0_0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f/main/0.log", {"container": "t-0/main"}),
+        ("saved/ns_t-0_0a1b2c3d/main/0.log", {}),
         ("pods/t-0/main.log", {"container": "t-0/main"}),
         ("pods/t-0.log", {"container": "t-0"}),
     ],

@@ -37,6 +37,12 @@ def test_a_name_states_a_pod_that_kubernetes_lists(path: str, container: str | N
     assert containers(path, *listed) == (container, container)
 
 
+def test_what_lines_of_another_file_are_from_names_a_file_too() -> None:
+    line = Fact("hit", {"pattern": "p"}, Place(container="w-b"), Span("insights.csv"), "insights.csv")
+    assert containers("w-b.dmesg", line) == ("w-b", "w-b")
+    assert containers("w-a.dmesg", line) == (None, None)
+
+
 def test_what_is_not_listed_is_no_pod() -> None:
     assert containers("train-worker-1.log") == (None, None)
     assert containers("train-worker-1.log", pod("train-worker-2")) == (None, None)

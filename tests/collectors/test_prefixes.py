@@ -183,6 +183,12 @@ def test_a_prefix_says_who_wrote(prefix: str, place: dict[str, object]) -> None:
     assert (said(prefix + text), record.has_header, record.channel) == (text, True, Channel.LOG)
 
 
+def test_an_export_of_logs_insights_names_the_stream() -> None:
+    record = only('2026-10-08 22:59:20.000,w-b,"2026-Oct-08 23:00:03.000000   400:431   ERROR  TDRV:exec_wait   bad"')
+    assert (record.place.container, record.place.pid, record.component) == ("w-b", 400, "TDRV")
+    assert only("2026-10-08 22:59:20,100,200").place.container is None
+
+
 @pytest.mark.parametrize(
     ("prefix", "container"),
     [
