@@ -63,7 +63,7 @@ class Words(Struct, frozen=True):
 
 
 def words_of(match: Match, pods: Sequence[str]) -> Words:
-    """What the records and the place of a match say; `pods` are those that its records are from."""
+    """What the records and the place of a match say; `pods` are those (or log streams) that its records are from."""
     place = match.place
     values = {**_captures(match.facts), **{k: _text(v) for k, v in place.known().items()}}
     if place.ranks:
@@ -72,8 +72,8 @@ def words_of(match: Match, pods: Sequence[str]) -> Words:
     if match.hosts and "host" not in values:
         values["host"] = ",".join(match.hosts)
     if len(pods) == 1:
-        told = f"it is known on which node pod {pods[0]} ran: kubectl get pod {pods[0]} -o wide"
-        return Words(values, f"the node of pod {pods[0]}", told)
+        told = f"it is known on which host {pods[0]} ran (a pod: kubectl get pod {pods[0]} -o wide)"
+        return Words(values, f"the host that ran {pods[0]}", told)
     return Words(values, _whereabouts(match.facts))
 
 

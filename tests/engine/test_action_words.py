@@ -52,7 +52,7 @@ def test_what_is_not_known_is_said_in_words_and_nothing_is_done_to_a_host_withou
 
 def test_a_host_is_told_by_its_pod_or_not_at_all(tmp_path: Path) -> None:
     node, _ = found(tmp_path, said(hit("raising", container="worker-1/train"), "Bad: x")).actions
-    assert node.target == "the device of the node of pod worker-1"
+    assert node.target == "the device of the host that ran worker-1"
     assert "kubectl get pod worker-1 -o wide" in node.precondition
     two = said(hit("raising"), "Bad: x"), hit("raising", offset=9)
     assert found(tmp_path, *two).actions[0].target == "the device of the host (nothing that was collected names it)"
