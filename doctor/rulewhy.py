@@ -26,7 +26,9 @@ def _near(request: Request, rulebook: Rulebook, patterns: list[Pattern]) -> dict
     """The nearest line of each of these patterns. Standard input is read already, and is not looked at again."""
     parts = tuple(part for pattern in patterns for part in parts_of(pattern))
     paths = tuple(path for path in request.paths if path != STDIN)
-    again = replace(request, paths=paths, packs=replace(request.packs, pure=True))  # a database for one search is not kept
+    again = replace(
+        request, paths=paths, packs=replace(request.packs, pure=True)
+    )  # a database for one search is not kept
     if not parts or not again.paths:
         return {}
     found: Collection = collect(again, replace(rulebook, patterns=PatternSet(parts)))

@@ -20,6 +20,7 @@ HEAVY = (
     "pydantic",
     "rich",
     "importlib.metadata",
+    "json",
 )
 
 
