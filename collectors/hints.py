@@ -39,7 +39,8 @@ _EXTENSION = regex(
     r"(?:\.(?:\d{1,3}|log|txt|json|tar|gz|zst|xz|bz2)){0,3}$",
     re.IGNORECASE,
 )
-_DATE = regex(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?$")
+#: A date, or seconds since 1970 (of 2017 to 2033), as SageMaker's `algo-2-1727755200`.
+_DATE = regex(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?$|[-_.]1[5-9]\d{8}(?:\d{3})?$")
 
 _EVIDENCE = (
     r"(?:dmesg(?:-[a-zA-Z](?![a-zA-Z\d]))?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"

@@ -3,12 +3,14 @@
 Formats: dshbak of pdsh 2.31 to 2.35 (16 dashes, the host, 16 dashes), `clush -b` of ClusterShell 1.8 and 1.9 (15 dashes; the
 host, or a set of them with their number), `ansible -m command` (`host | CHANGED | rc=0 >>`), `pssh -i` of parallel-ssh 2.3
 (`[1] 10:04:40 [SUCCESS] host`). A block is a member, as of an archive: `dmesg-all.txt!nodes/rb-6/8` is what `rb-6` printed
-from line 8 on. What several hosts printed alike is of none of them alone: `!rb-[5,7]/2`.
+from line 8 on. What several hosts printed alike is of none of them alone: `!rb-[5,7]/2`. So are the files of which `head` or
+`tail` print the ends (`==> w1/train.log <==`): `tail.txt!w1/train.log`.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from io import BufferedReader
 
@@ -28,6 +30,7 @@ _HEADING = regex(
     rb"^(?:"
     rb"(?P<line>-{15,16})\r?\n(?:(?P<dashed>" + _NUMBERED + rb")|(?P<set>" + _SET + rb"))\r?\n(?P=line)"
     rb"|(?P<ansible>" + _NAME + rb") \| (?:CHANGED|SUCCESS|FAILED|UNREACHABLE!) (?:\| rc=-?\d{1,3} >>|=> \{)"
+    rb"|==> (?P<file>[^\n]{1,1000}) <=="
     rb"|\[\d{1,5}\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<pssh>" + _NAME + rb")[^\n]{0,200}"
     rb")\r?\n",
     re.MULTILINE,
@@ -72,19 +75,23 @@ def members_of_blocks(source: BufferedReader) -> Iterator[Member]:
     while reader.fill() and len(reader.data) < _LONGEST:
         pass
     heading = _HEADING.search(reader.data)
+    times: Counter[bytes] = Counter()
     while heading is not None:
         reader.take(heading.end())
+        times[heading["file"]] += 1
         block = _block(reader)
-        yield Member(f"{_member(heading)}/{reader.line}", -1, block)
+        yield Member(_member(heading, reader.line, times[heading["file"]]), -1, block)
         for _ in block:
             pass
         heading = _HEADING.match(reader.data)
 
 
-def _member(heading: re.Match[bytes]) -> str:
+def _member(heading: re.Match[bytes], line: int, times: int) -> str:
+    if heading["file"]:
+        return heading["file"].decode("utf-8", "surrogateescape").lstrip("/") + (f".{times}" if times > 1 else "")
     several = heading["set"]
     name = several or heading["dashed"] or heading["ansible"] or heading["pssh"]
-    return name.partition(b" ")[0].decode() if several else f"nodes/{name.decode()}"
+    return f"{name.partition(b' ')[0].decode()}/{line}" if several else f"nodes/{name.decode()}/{line}"
 
 
 def _block(reader: _Reader) -> Iterator[bytes]:

@@ -7,8 +7,8 @@ fixed place: matching a row takes time linear in the prefix.
 
 Sources: AWS Neuron SDK 2.32 runtime and troubleshooting guides (libnrt, libnccom, nrtd), torch.distributed.elastic
 (log prefixes), torch c10 logging, absl/glog, TensorFlow, vLLM and NeMo logging, Open MPI `--tag-output`,
-`srun --label`, pdsh and clush, Ray, the CRI log format (kubelet), `kubectl logs --prefix --timestamps`, stern 1.2x, dmesg(1),
-rsyslog, journalctl(1), CloudWatch Logs Insights.
+`srun --label`, pdsh and clush, Ray, the CRI log format (kubelet), `kubectl logs --prefix --timestamps`, stern 1.2x, docker
+compose v2, dmesg(1), rsyslog, journalctl(1), CloudWatch Logs Insights.
 """
 
 from __future__ import annotations
@@ -306,6 +306,9 @@ _STERN = (  # stern: [namespace] pod container message
     ),
 )
 
+#: docker compose: the container, padded to the width of the longest name.
+_COMPOSE = (_label(rf"(?P<container>[a-z][\w.-]{{0,120}}[-_]\d{{1,4}}) {{1,60}}\| {_BEGINNING}", When.BEFORE_HEADERS),)
+
 _DOTS = (_label(r"\.{1,2000}(?=\d{4}-)"),)  # progress of the compiler, before the next stamp
 
 _NRT = (_label(r"NRT: {1,8}(?=\d{1,10}:\d{1,10} )"),)
@@ -340,7 +343,7 @@ FORMS = _by_first(
     ("n", (_label(rf"(?:nrtd|neuron-rtd)\[{_PID}\]: "),)),
     ("l", _LIBFABRIC),
     (_DIGITS + _CAPITALS + _SMALL, _NCCL),
-    (_SMALL, (*_PARALLEL_SHELLS, *_STERN)),
+    (_SMALL, (*_PARALLEL_SHELLS, *_STERN, *_COMPOSE)),
     (_DIGITS, _PARALLEL_SHELLS_BY_ADDRESS),
 )
 

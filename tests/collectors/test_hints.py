@@ -37,6 +37,8 @@ INSTANCE = "i-0123456789abcdef0"
         ("neuron-monitor-node3.json", "node3"),
         ("kern.log-host-b.gz", "host-b"),
         ("train-node3-rank5-20260701.log", "node3"),
+        ("algo-2-1727755200.log", "algo-2"),
+        ("algo-2-1727755200123.log", "algo-2"),
         ("nccl_trace_rank_container-node02_5", "container-node02"),
     ],
 )

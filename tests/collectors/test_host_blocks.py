@@ -44,6 +44,16 @@ def test_other_shells_name_their_hosts_in_one_line() -> None:
     assert blocks(PSSH) == {"nodes/10.0.0.7/2": b"fine\n", "nodes/rb-8/4": b"broken\n"}
 
 
+def test_the_files_of_tail_are_members_under_their_own_names() -> None:
+    text = "==> /logs/hosts/venus/a.log <==\none\n\n==> b.log <==\ntwo\n\n==> /logs/hosts/venus/a.log <==\nthree\n"
+    assert blocks(text) == {
+        "logs/hosts/venus/a.log": b"one\n\n",
+        "b.log": b"two\n\n",
+        "logs/hosts/venus/a.log.2": b"three\n",
+    }
+    assert is_of_blocks(text.encode())
+
+
 @pytest.mark.parametrize("text", [DSHBAK, CLUSH, ANSIBLE, PSSH])
 def test_the_command_above_and_line_ends_of_windows_change_nothing(text: str) -> None:
     for other in ("\n" + text, "$ pdsh -w rb-[5-6] dmesg | dshbak\n" + text, text.replace("\n", "\r\n")):

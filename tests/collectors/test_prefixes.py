@@ -183,6 +183,15 @@ def test_a_prefix_says_who_wrote(prefix: str, place: dict[str, object]) -> None:
     assert (said(prefix + text), record.has_header, record.channel) == (text, True, Channel.LOG)
 
 
+@pytest.mark.parametrize(
+    ("prefix", "container"), [("trainer-1  |", "trainer-1"), ("lm_trainer_12 |", "lm_trainer_12"), ("trainer |", None)]
+)
+def test_docker_compose_names_the_container(prefix: str, container: str | None) -> None:
+    assert only(f"{prefix} 2026-07-01 10:00:00 hello").place.container == container
+    assert only(f'{prefix}   File "/app/train.py", line 3, in f').place.container == container
+    assert only(f"{prefix} says | hello").place.container is None
+
+
 def test_an_export_of_logs_insights_names_the_stream() -> None:
     record = only('2026-10-08 22:59:20.000,w-b,"2026-Oct-08 23:00:03.000000   400:431   ERROR  TDRV:exec_wait   bad"')
     assert (record.place.container, record.place.pid, record.component) == ("w-b", 400, "TDRV")
