@@ -44,10 +44,12 @@ _CLASSES: Sequence[type] = (
     expressions.Junction,
     expressions.RecordQuery,
     expressions.Test,
+    expressions.Version,
     conditions.Absent,
     conditions.Combination,
     conditions.Count,
     conditions.FindingRef,
+    conditions.Measure,
     conditions.Over,
     conditions.Record,
     conditions.Sequence,
@@ -93,6 +95,7 @@ def code_digest() -> str:
 
 
 _SHAPE_IT = (
+    "condition_loader.py",
     "conditions.py",
     "durations.py",
     "errors.py",
@@ -108,6 +111,7 @@ _SHAPE_IT = (
     "rule_loader.py",
     "rulebook.py",
     "rulefile.py",
+    "unlinked.py",
     "yamlfile.py",
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from neuron_doctor.engine.expressions import Expression, RecordQuery, Test, field_of, holds
+from neuron_doctor.engine.expressions import Expression, RecordQuery, Test, Version, field_of, holds
 from neuron_doctor.engine.facts import Fact, Value
 
 
@@ -32,17 +32,19 @@ class Answers:
         named, key = self._by_name.get(query.name, ()), _key(query.where)
         if not named or key is None:
             return named
-        index = self._by_value.get((query.name, key.field))
+        name, values = key
+        index = self._by_value.get((query.name, name))
         if index is None:
-            index = self._by_value[query.name, key.field] = _by_value(named, key.field)
-        values = key.value if isinstance(key.value, tuple) else (key.value,)
+            index = self._by_value[query.name, name] = _by_value(named, name)
         return (named[at] for at in sorted(at for value in dict.fromkeys(values) for at in index.get(value, ())))
 
 
-def _key(where: Expression | None) -> Test | None:
-    """A test for certain values of a field, without which `where` does not hold."""
+def _key(where: Expression | None) -> tuple[str, tuple[Value, ...]] | None:
+    """A field and the values of which it must have one, or `where` does not hold."""
     if isinstance(where, Test):
-        return where if where.op in ("==", "in") else None
+        if where.op not in ("==", "in") or isinstance(where.value, Version):  # many texts are of one version
+            return None
+        return where.field, where.value if isinstance(where.value, tuple) else (where.value,)
     parts = where.parts if where is not None and where.op == "and" else ()
     return next((key for part in parts if (key := _key(part)) is not None), None)
 

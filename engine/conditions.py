@@ -33,10 +33,13 @@ class Count(Struct, frozen=True):
 
 
 class Sequence(Struct, frozen=True):
-    """Records in this order, the last at most `within_ns` after the first; ends included."""
+    """Records in this order, the last at most `within_ns` after the first, ends included; with `by`, all with the same known
+    value of that field; with `until`, none of those records between the first and the last."""
 
     steps: tuple[RecordQuery, ...]
     within_ns: int
+    by: str | None = None
+    until: RecordQuery | None = None
 
 
 class Absent(Struct, frozen=True):
@@ -47,14 +50,29 @@ class Absent(Struct, frozen=True):
     within_ns: int
 
 
+class Measure(Struct, frozen=True):
+    """What `take` makes of a field of the records of some window of `within_ns` (None: of all records) is at least, or at
+    most, a number. `per_ns`: the time that a rate is for."""
+
+    query: RecordQuery
+    take: str
+    field: str
+    within_ns: int | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    per_ns: int | None = None
+
+
 class Over(Struct, frozen=True):
-    """A quantifier over the known ranks, hosts or devices; or over those that have the record at all, by whether their
-    value of the field `alike` is the commonest one."""
+    """A quantifier over the known ranks, hosts or devices, or over the peers of each process group; or over those that have
+    the record at all, by whether their value of the field `alike` is the commonest one. `number` is that of `exactly` and
+    `all-but`."""
 
     each: str
     quantifier: str
     have: RecordQuery
     alike: str | None = None
+    number: int = 0
 
 
 class FindingRef(Struct, frozen=True):
@@ -64,7 +82,7 @@ class FindingRef(Struct, frozen=True):
     elsewhere: bool = False
 
 
-Condition = Record | Combination | Count | Sequence | Absent | Over | FindingRef
+Condition = Record | Combination | Count | Measure | Sequence | Absent | Over | FindingRef
 
 
 def queries(condition: Condition) -> Iterator[RecordQuery]:
@@ -73,10 +91,12 @@ def queries(condition: Condition) -> Iterator[RecordQuery]:
         case Combination(parts=parts):
             for part in parts:
                 yield from queries(part)
-        case Record(query=query) | Count(query=query) | Over(have=query):
+        case Record(query=query) | Count(query=query) | Measure(query=query) | Over(have=query):
             yield query
-        case Sequence(steps=steps):
+        case Sequence(steps=steps, until=until):
             yield from steps
+            if until is not None:
+                yield until
         case Absent(query=query, after=after):
             yield from (after, query)
         case FindingRef():
@@ -102,6 +122,8 @@ def anchors(condition: Condition) -> Iterator[RecordQuery]:
                 yield from anchors(part)
         case Absent(after=after):
             yield after
+        case Sequence(steps=steps):
+            yield from steps
         case _:
             yield from queries(condition)
 
@@ -112,7 +134,14 @@ def counts(condition: Condition) -> Iterator[RecordQuery]:
         case Combination(parts=parts):
             for part in parts:
                 yield from counts(part)
-        case Count(query=query) | Over(have=query):
+        case Count(query=query) | Measure(query=query) | Over(have=query):
             yield query
         case _:
             return
+
+
+def asks_for_peers(condition: Condition) -> bool:
+    """Whether a quantifier of it is over the peers of process groups."""
+    if isinstance(condition, Combination):
+        return any(map(asks_for_peers, condition.parts))
+    return isinstance(condition, Over) and condition.each == "peer"

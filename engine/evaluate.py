@@ -11,20 +11,22 @@ from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.durations import format_duration
 from neuron_doctor.engine.expressions import RecordQuery, field_of, kleene
 from neuron_doctor.engine.facts import Fact, Source, Value
+from neuron_doctor.engine.measures import measured
 from neuron_doctor.engine.moments import Moment, difference_ns
 from neuron_doctor.engine.verdict import Proof
 
 
 class Scene(Struct, frozen=True):
     """What a condition is evaluated on: the facts visible at one place by the queries that they answer, the sources that
-    cover the job, the known ranks, hosts and devices, the findings of other rules that are there, and the names of records
-    that were not looked for in all sources of the place."""
+    cover the job, the known ranks, hosts and devices, the findings of other rules that are there, the names of records that
+    were not looked for in all sources of the place, and the ranks of each process group."""
 
     facts: Mapping[RecordQuery, Sequence[Fact]]
     sources: Mapping[str, Source] = field(default_factory=dict)
     known: Mapping[str, Sequence[int | str]] = field(default_factory=dict)
     findings: frozenset[cond.FindingRef] = frozenset()
     unsearched: frozenset[str] = frozenset()
+    groups: Sequence[frozenset[int]] = ()
 
     def answers(self, query: RecordQuery) -> Sequence[Fact]:
         """The facts that answer a query for sure."""
@@ -45,6 +47,8 @@ def evaluate(condition: cond.Condition, scene: Scene) -> Proof:  # noqa: PLR0911
             return _combination(condition, scene)
         case cond.Count():
             return _count(condition, scene)
+        case cond.Measure():
+            return _measure(condition, scene)
         case cond.Sequence():
             return _sequence(condition, scene)
         case cond.Absent():
@@ -93,6 +97,42 @@ def heaviest(facts: Sequence[Fact], condition: cond.Count) -> tuple[Sequence[Fac
                 most, span = tally.weight, slice(start, end + 1)
         best = [fact for _, fact in timed[span]] or best
     return best, most
+
+
+def _measure(condition: cond.Measure, scene: Scene) -> Proof:
+    limit = f">= {condition.at_least:g}" if condition.at_least is not None else f"<= {condition.at_most:g}"
+    per = f" per {format_duration(condition.per_ns)}" if condition.per_ns else ""
+    within = f" within {format_duration(condition.within_ns)}" if condition.within_ns else ""
+    op = f"{condition.take} of {condition.field} of {condition.query.text} {limit}{per}{within}"
+    best, facts = extreme(condition, scene)
+    held = best is not None and _within_limits(condition, best)
+    return Proof(op, scene.decided(held, condition.query), tuple(facts))
+
+
+def extreme(condition: cond.Measure, scene: Scene) -> tuple[float | None, Sequence[Fact]]:
+    """The largest value that any window has (the smallest, where `at_most` is asked for) and the records of that window; None
+    where there is none."""
+    known = [fact for fact in scene.answers(condition.query) if _number(fact, condition.field) is not None]
+    series = by_clock(known) if condition.within_ns is not None else [[(0, fact) for fact in known]]
+    best: float | None = None
+    found: Sequence[Fact] = ()
+    for timed in series:
+        samples = [(at, fact, _number(fact, condition.field) or 0) for at, fact in timed]
+        for value, window in measured(samples, condition.take, condition.within_ns, condition.per_ns or 1):
+            if best is None or (value < best if condition.at_least is None else value > best):
+                best, found = value, [fact for _, fact in timed[window]]
+    return best, found
+
+
+def _number(fact: Fact, name: str) -> float | None:
+    value = field_of(fact, name)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _within_limits(condition: cond.Measure, value: float) -> bool:
+    return (condition.at_least is None or value >= condition.at_least) and (
+        condition.at_most is None or value <= condition.at_most
+    )
 
 
 class Tally:
@@ -154,13 +194,29 @@ def lag(earlier: Fact, later: Fact) -> int | None:
 def _sequence(condition: cond.Sequence, scene: Scene) -> Proof:
     steps = [scene.answers(step) for step in condition.steps]
     names = " then ".join(step.text for step in condition.steps)
-    op = f"sequence {names} within {format_duration(condition.within_ns)}"
+    by = f" by {condition.by}" if condition.by else ""
+    until = f" until {condition.until.text}" if condition.until else ""
+    op = f"sequence {names}{by} within {format_duration(condition.within_ns)}{until}"
     for first in steps[0]:
-        chain = _chain(first, steps[1:], condition.within_ns)
-        if chain:
-            return Proof(op, held=True, facts=tuple(chain))
+        chain = _chain(first, _alike_in(condition.by, first, steps[1:]), condition.within_ns)
+        if chain and not _is_cut(chain, scene.answers(condition.until) if condition.until else ()):
+            unsure = condition.until is not None and condition.until.name in scene.unsearched
+            return Proof(op, held=None if unsure else True, facts=tuple(chain))
     held = scene.decided(False, *condition.steps)
     return Proof(op, held=held, facts=tuple(fact for step in steps[:1] for fact in step[:1]))
+
+
+def _alike_in(name: str | None, first: Fact, steps: Sequence[Sequence[Fact]]) -> Sequence[Sequence[Fact]]:
+    """Of each step the records with the first one's value of a field; none, where that is not known."""
+    if name is None:
+        return steps
+    value = field_of(first, name)
+    return [[fact for fact in step if value is not None and field_of(fact, name) == value] for step in steps]
+
+
+def _is_cut(chain: Sequence[Fact], ends: Iterable[Fact]) -> bool:
+    """Whether a record that ends the sequence lies between its first and its last one."""
+    return any(lag(chain[0], end) is not None and lag(end, chain[-1]) is not None for end in ends if end not in chain)
 
 
 def _chain(first: Fact, steps: Sequence[Sequence[Fact]], within_ns: int) -> list[Fact] | None:
@@ -203,43 +259,59 @@ def _covered(fact: Fact, within_ns: int, scene: Scene) -> bool:
     return source.last.ns >= end and not broken
 
 
-#: quantifier -> (number that have it, number that have it not) -> which of the two are singled out: 1 have, 0 have not
-_QUANTIFIERS: Mapping[str, Callable[[int, int], int | None]] = {
-    "all": lambda have, lack: 1 if have and not lack else None,
-    "any": lambda have, _lack: 1 if have else None,
-    "none": lambda have, lack: 0 if lack and not have else None,
-    "odd-one-out": lambda have, lack: 1 if have == 1 and lack > 1 else (0 if lack == 1 and have > 1 else None),
-    "all-but-few": lambda have, lack: 0 if have > 1 and 0 < lack <= max(1, (have + lack) // 4) else None,
+#: quantifier -> (number that have it, number that have it not, number asked for) -> which of the two are singled out: 1 those
+#: that have it, 0 those that have it not
+_QUANTIFIERS: Mapping[str, Callable[[int, int, int], int | None]] = {
+    "all": lambda have, lack, _: 1 if have and not lack else None,
+    "any": lambda have, _lack, _: 1 if have else None,
+    "none": lambda have, lack, _: 0 if lack and not have else None,
+    "exactly": lambda have, _lack, number: 1 if have == number else None,
+    "all-but": lambda have, lack, number: 0 if have and lack == number else None,
+    "majority": lambda have, lack, _: 1 if have > lack else None,
+    "odd-one-out": lambda have, lack, _: 1 if have == 1 and lack > 1 else (0 if lack == 1 and have > 1 else None),
+    "all-but-few": lambda have, lack, _: 0 if have > 1 and 0 < lack <= max(1, (have + lack) // 4) else None,
 }
 #: These say nothing of ranks that have it not: they hold whatever was overlooked.
 _OF_THOSE_THAT_HAVE = frozenset({"all", "any"})
 
 
 def _over(condition: cond.Over, scene: Scene) -> Proof:
-    facts = scene.answers(condition.have)
-    having, lacking = sides(condition, scene)
-    side = _QUANTIFIERS[condition.quantifier](len(having), len(lacking))
+    facts = tuple(scene.answers(condition.have))
     alike = f" with one {condition.alike}" if condition.alike else ""
-    op = f"{condition.quantifier} {condition.each} has {condition.have.text}{alike}"
-    sure = bool(side) and condition.quantifier in _OF_THOSE_THAT_HAVE and not condition.alike
+    number = f" {condition.number}" if condition.number else ""
+    op = f"{condition.quantifier}{number} {condition.each} has {condition.have.text}{alike}"
+    singled: set[int | str] = set()
+    for having, lacking in sides(condition, scene):
+        side = _QUANTIFIERS[condition.quantifier](len(having), len(lacking), condition.number)
+        singled |= set() if side is None else having if side else lacking
+    sure = bool(singled) and condition.quantifier in _OF_THOSE_THAT_HAVE and not condition.alike
     if condition.have.name in scene.unsearched and not sure:
-        return Proof(op, held=None, facts=tuple(facts))
-    if side is None:
-        return Proof(op, held=False, facts=tuple(facts))
-    subjects = tuple(sorted(having if side else lacking))
-    return Proof(op, held=True, facts=tuple(facts), subjects=subjects)
+        return Proof(op, held=None, facts=facts)
+    return Proof(op, held=bool(singled), facts=facts, subjects=tuple(sorted(singled)))
 
 
-def sides(condition: cond.Over, scene: Scene) -> tuple[set[int | str], set[int | str]]:
-    """Which ranks (hosts, devices) have the record, and which of the known ones have it not."""
+#: Who has the record, and who of those that are known has it not.
+Sides = tuple[set[int | str], set[int | str]]
+
+
+def sides(condition: cond.Over, scene: Scene) -> list[Sides]:
+    """The two sides of a quantifier: of the known ranks (hosts, devices), or of the peers of each process group."""
     facts = scene.answers(condition.have)
     if condition.alike:
-        return _alike(facts, condition.each, condition.alike)
-    having: set[int | str] = {value for fact in facts if (value := getattr(fact.place, condition.each)) is not None}
-    return having, set(scene.known.get(condition.each, ())) - having
+        return [_alike(facts, condition.each, condition.alike)]
+    if condition.each == "peer":
+        ranks = _having(facts, "rank")
+        known = set(scene.known.get("rank", ()))
+        return [(ranks & members, (known & members) - ranks) for members in map(set, scene.groups)]
+    having = _having(facts, condition.each)
+    return [(having, set(scene.known.get(condition.each, ())) - having)]
 
 
-def _alike(facts: Iterable[Fact], each: str, name: str) -> tuple[set[int | str], set[int | str]]:
+def _having(facts: Iterable[Fact], each: str) -> set[int | str]:
+    return {value for fact in facts if (value := getattr(fact.place, each)) is not None}
+
+
+def _alike(facts: Iterable[Fact], each: str, name: str) -> Sides:
     """Who has the value of the field that most have, and who has only others; nobody, where two values are as common."""
     values: dict[int | str, set[Value]] = defaultdict(set)
     for fact in facts:

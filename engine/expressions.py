@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+
+from neuron_doctor.engine.regexes import regex
 
 if TYPE_CHECKING:
     from neuron_doctor.engine.facts import Fact, Value
@@ -38,12 +41,35 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
+class Version(Struct, frozen=True, order=True):
+    """A version as a rule names it: its numbers, without zeros at the end, so that 2.20 is 2.20.0."""
+
+    numbers: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"v{'.'.join(map(str, self.numbers or (0,)))}"
+
+
+def version_of(text: str) -> Version | None:
+    """The version that a text begins with (`2.20.204.0-1a2b`, `v2.21`); None where it begins with no number."""
+    found = _VERSION.match(text)
+    if found is None:
+        return None
+    numbers = [int(number) for number in found[1].split(".")]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return Version(tuple(numbers))
+
+
+_VERSION = regex(r"v?(\d{1,9}(?:\.\d{1,9}){0,9})", re.ASCII)
+
+
 class Test(Struct, frozen=True):
     """One comparison. `op` is a comparison sign, `in`, `known`, `contains` or `starts`."""
 
     field: str
     op: str
-    value: Value = None
+    value: Value | Version = None
     column: int = 1
 
 
@@ -106,4 +132,5 @@ def _test_holds(test: Test, value: Value) -> bool | None:
         return isinstance(value, str | tuple) and str(test.value) in value
     if test.op == "starts":
         return str(value).startswith(str(test.value))
-    return _COMPARE[test.op](value, test.value)
+    told = version_of(str(value)) if isinstance(test.value, Version) else value
+    return None if told is None else _COMPARE[test.op](told, test.value)

@@ -17,6 +17,7 @@ from neuron_doctor.engine.blindness import BlindSpots, blind_spots, kinds_that_s
 from neuron_doctor.engine.evaluate import Scene, evaluate
 from neuron_doctor.engine.expressions import RecordQuery
 from neuron_doctor.engine.facts import Fact, Place, Source, ranks_of
+from neuron_doctor.engine.parallel_groups import parallel_groups
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Rule, Rulebook
 from neuron_doctor.engine.topology import Topology
@@ -95,20 +96,23 @@ def _known(facts: Iterable[Fact], sources: Iterable[Source], topology: Topology)
 
 class Ground(Struct, frozen=True):
     """What all rules are looked at on: the facts by the queries that they answer, the sources by id, the shape of the job, the
-    known ranks, hosts and devices, and what was not looked for."""
+    known ranks, hosts and devices, what was not looked for, and, if a rule asks for peers, the process groups."""
 
     answers: Answers
     sources: Mapping[str, Source]
     topology: Topology
     known: Mapping[str, Sequence[int | str]]
     blind: BlindSpots
+    groups: Sequence[frozenset[int]] = ()
 
 
 def ground_of(rulebook: Rulebook, facts: Sequence[Fact], sources: Sequence[Source], topology: Topology) -> Ground:
     """The ground of these facts and sources."""
     by_id = {source.id: source for source in sources}
     known = _known(facts, sources, topology)
-    return Ground(Answers(facts), by_id, topology, known, blind_spots(sources, rulebook))
+    asked = any(cond.asks_for_peers(rule.when) for rule in rulebook.rules)
+    groups = [frozenset(group.ranks) for group in parallel_groups(facts)] if asked else ()
+    return Ground(Answers(facts), by_id, topology, known, blind_spots(sources, rulebook), groups)
 
 
 def scenes(rule: Rule, ground: Ground, earlier: Mapping[str, Sequence[Match]]) -> Iterator[tuple[Key, Scene]]:
@@ -120,7 +124,7 @@ def scenes(rule: Rule, ground: Ground, earlier: Mapping[str, Sequence[Match]]) -
     findings = _Findings(rule, earlier)
     for key in sorted(groups.keys, key=_sortable):
         unsearched = ground.blind.on(groups.host(key))
-        yield key, Scene(groups.visible(key), ground.sources, ground.known, findings.at(key), unsearched)
+        yield key, Scene(groups.visible(key), ground.sources, ground.known, findings.at(key), unsearched, ground.groups)
 
 
 def matches_of(rule: Rule, ground: Ground, earlier: Mapping[str, Sequence[Match]]) -> list[Match]:

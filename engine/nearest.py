@@ -10,8 +10,8 @@ from msgspec import Struct, field
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.blindness import kinds_that_show
 from neuron_doctor.engine.durations import format_duration
-from neuron_doctor.engine.evaluate import Scene, Tally, by_clock, evaluate, heaviest, lag, sides
-from neuron_doctor.engine.expressions import Expression, RecordQuery, Test, field_of, holds
+from neuron_doctor.engine.evaluate import Scene, Tally, by_clock, evaluate, extreme, heaviest, lag, sides
+from neuron_doctor.engine.expressions import Expression, RecordQuery, Test, Version, field_of, holds
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.near_patterns import Near
 from neuron_doctor.engine.patterns import Pattern
@@ -72,15 +72,14 @@ def _closest(condition: cond.Condition, scene: Scene, around: Surroundings) -> t
             return _no_record(query, around)
         case cond.Count():
             return _too_few(condition, scene, around)
+        case cond.Measure():
+            return _off_limits(condition, scene, around)
         case cond.Sequence():
             return _broken_off(condition, scene, around)
         case cond.Absent():
             return _came_or_uncovered(condition, scene, around)
         case cond.Over():
-            having, lacking = sides(condition, scene)
-            if not having and not lacking:
-                return f"no {condition.each} is known", ()
-            return f"{_named(having)} have it; {_named(lacking)} have it not", ()
+            return _parted(condition, scene), ()
         case cond.FindingRef(rule=rule, elsewhere=elsewhere):
             return _no_finding(around.findings.get(rule, ()), elsewhere=elsewhere), ()
         case cond.Combination():
@@ -124,7 +123,7 @@ def _distance(test: Test, value: Value) -> float:
     return min((_apart(value, one) for one in wanted), default=1.0)
 
 
-def _apart(value: Value, wanted: Value) -> float:
+def _apart(value: Value, wanted: Value | Version) -> float:
     if isinstance(value, str) and isinstance(wanted, str):
         return 1 - SequenceMatcher(None, value, wanted, autojunk=False).ratio()
     if isinstance(value, int | float) and isinstance(wanted, int | float):
@@ -185,6 +184,28 @@ def _too_few(condition: cond.Count, scene: Scene, around: Surroundings) -> tuple
         return f"{said}: none of {len(facts):,} has a time", facts[:1]
     needed = _shortest(facts, condition)
     return said + (f"; so many take {format_duration(needed)}" if needed is not None else ""), best
+
+
+def _off_limits(condition: cond.Measure, scene: Scene, around: Surroundings) -> tuple[str, Sequence[Fact]]:
+    facts = scene.answers(condition.query)
+    if not facts:
+        return _no_record(condition.query, around)
+    value, best = extreme(condition, scene)
+    if value is None:
+        return (
+            f"{len(facts):,} records, none with a number in {condition.field} and a time that the window needs",
+            facts[:1],
+        )
+    return f"at {'least' if condition.at_least is None else 'most'} {value:g} in any window", best
+
+
+def _parted(condition: cond.Over, scene: Scene) -> str:
+    """Who has it and who not; of several groups the first in which somebody has it."""
+    parted = sides(condition, scene)
+    having, lacking = next((both for both in parted if both[0]), parted[0] if parted else (set(), set()))
+    if not having and not lacking:
+        return f"no {condition.each} is known"
+    return f"{_named(having)} have it; {_named(lacking)} have it not"
 
 
 def _shortest(facts: Sequence[Fact], condition: cond.Count) -> int | None:

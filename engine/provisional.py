@@ -52,6 +52,10 @@ def monotone(condition: cond.Condition) -> cond.Condition | None:
     match condition:
         case cond.Combination(op="none") | cond.Absent():
             return None
+        case cond.Sequence(until=until):
+            return condition if until is None else None
+        case cond.Measure():
+            return None
         case cond.Over(quantifier=quantifier):
             return condition if quantifier == "any" else None
         case cond.Combination(op=op, parts=parts):

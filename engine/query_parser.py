@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from neuron_doctor.engine.expressions import PLACE_FIELDS, Expression, Junction, RecordQuery, Test
+from neuron_doctor.engine.expressions import PLACE_FIELDS, Expression, Junction, RecordQuery, Test, Version, version_of
 
 if TYPE_CHECKING:
     from neuron_doctor.engine.facts import Value
@@ -40,6 +40,9 @@ class _Builder(Transformer[Token, tuple[str, Expression | None]]):
 
     def string(self, items: list[Token]) -> str:
         return str(items[0])[1:-1]
+
+    def version(self, items: list[Token]) -> Version | None:
+        return version_of(str(items[0]))
 
     def true(self, _: list[Token]) -> bool:
         return True
@@ -108,8 +111,18 @@ def check_types(query: RecordQuery, fields: Mapping[str, FieldType]) -> None:
             raise BadExpression(f"{query.name} has no field {test.field!r}", test.column, hint)
         values = test.value if isinstance(test.value, tuple) else (test.value,)
         for value in values:
-            if test.op != "known" and not _fits(known[test.field], value):
+            if isinstance(value, Version):
+                _check_version(test, known[test.field])
+            elif test.op != "known" and not _fits(known[test.field], value):
                 raise BadExpression(f"{test.field!r} is of type {known[test.field]}, {value!r} is not", test.column)
+
+
+def _check_version(test: Test, kind: FieldType) -> None:
+    if kind != "str":
+        raise BadExpression(f"{test.field!r} is of type {kind}, and a version is compared with text", test.column)
+    if test.op == "in":
+        hint = "compare with ==, !=, <, <=, > or >=, joined by `or`"
+        raise BadExpression("a version cannot stand in a list", test.column, hint)
 
 
 def _fits(kind: FieldType, value: Value) -> bool:

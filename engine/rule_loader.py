@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
 import msgspec
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
+from neuron_doctor.engine.condition_loader import Spot, condition_of, query_of
 from neuron_doctor.engine.durations import parse_duration
-from neuron_doctor.engine.errors import Location, RulebookError, RuleError
-from neuron_doctor.engine.expressions import RecordQuery
+from neuron_doctor.engine.errors import Location, RulebookError
 from neuron_doctor.engine.grades import EdgeType
-from neuron_doctor.engine.kinds import KINDS, FieldType
+from neuron_doctor.engine.kinds import KINDS
 from neuron_doctor.engine.packfiles import PackFile, read_packs
-from neuron_doctor.engine.patterns import Pattern, PatternSet, capture_type
-from neuron_doctor.engine.query_parser import BadExpression, check_types, parse_query
+from neuron_doctor.engine.patterns import Pattern, PatternSet
 from neuron_doctor.engine.rulebook import Cause, Explains, Follows, Rule, Rulebook
 from neuron_doctor.engine.rulefile import (
-    ConditionDoc,
     ExplainsDoc,
     FollowsDoc,
     PatternDoc,
@@ -33,23 +29,11 @@ from neuron_doctor.engine.rulefile import (
     RuleDoc,
     TermsFile,
 )
+from neuron_doctor.engine.unlinked import Unlinked, near
 from neuron_doctor.engine.yamlfile import Document, read_yaml
 from neuron_doctor.engine.yamlfile import Path as DocPath
 
 T = TypeVar("T")
-
-
-class _Loader(Struct):
-    """What has been read so far, and all that was wrong with it."""
-
-    errors: list[RuleError] = field(default_factory=list)
-    causes: dict[str, Cause] = field(default_factory=dict)
-    terms: dict[str, list[str]] = field(default_factory=dict)
-    patterns: dict[str, tuple[Pattern, Location]] = field(default_factory=dict)
-    rules: dict[str, tuple[RuleDoc, Document]] = field(default_factory=dict)
-
-    def complain(self, location: Location, message: str, hint: str = "") -> None:
-        self.errors.append(RuleError(location, message, hint))
 
 
 def load_rulebook(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> Rulebook:
@@ -60,7 +44,7 @@ def load_rulebook(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> Rul
 def compile_rulebook(files: Sequence[PackFile]) -> Rulebook:
     """The rulebook of these files. A pack may bring `causes.yaml`, `terms.yaml`, files with a top-level
     `patterns`, and rule files. Raises RulebookError with all errors of all files."""
-    loader = _Loader()
+    loader = Unlinked()
     for file in files:
         document = _document(file, loader)
         if document and not (file.only_terms and _is_rule(document)):
@@ -79,7 +63,7 @@ def compile_rulebook(files: Sequence[PackFile]) -> Rulebook:
     return Rulebook(tuple(ordered), PatternSet(patterns), MappingProxyType(loader.causes), digest, places)
 
 
-def _document(file: PackFile, loader: _Loader) -> Document | None:
+def _document(file: PackFile, loader: Unlinked) -> Document | None:
     if file.fault:
         loader.complain(Location(file.shown), f"cannot be read: {file.fault}")
         return None
@@ -96,19 +80,21 @@ def _is_rule(document: Document) -> bool:
     return isinstance(document.data, dict) and "id" in document.data
 
 
-def _sort_in(loader: _Loader, document: Document) -> None:
+def _sort_in(loader: Unlinked, document: Document) -> None:
     data = document.data
     if document.path.endswith("/causes.yaml") and isinstance(data, dict):
         _take_causes(loader, data)
     elif document.path.endswith("/terms.yaml"):
         terms = _convert(loader, document, TermsFile)
         loader.terms.update(terms.causes if terms else {})
+        loader.conditions.update({name: (doc, document) for name, doc in (terms.conditions if terms else {}).items()})
     elif isinstance(data, dict) and set(data) == {"patterns"}:
         shared = _convert(loader, document, PatternsFile)
         _take_patterns(loader, shared.patterns if shared else {}, document)
     else:
         rule = _convert(loader, document, RuleDoc)
         if rule is None:
+            loader.unread.update(_names(data))
             return
         if rule.id in loader.rules:
             first = loader.rules[rule.id][1].at("id")
@@ -117,13 +103,20 @@ def _sort_in(loader: _Loader, document: Document) -> None:
         _take_patterns(loader, rule.patterns, document)
 
 
-def _take_causes(loader: _Loader, data: Mapping[str, object]) -> None:
+def _names(data: object) -> Iterator[str]:
+    """What a rule file gives names to, as far as it can be read."""
+    if isinstance(data, dict):
+        patterns = data.get("patterns")
+        yield from (str(name) for name in (data.get("id"), *(patterns if isinstance(patterns, dict) else ())))
+
+
+def _take_causes(loader: Unlinked, data: Mapping[str, object]) -> None:
     for family, causes in data.items():
         for name, said in causes.items() if isinstance(causes, dict) else ():
             loader.causes[name] = Cause(name, family, str(said["by"]), str(said["is"]))
 
 
-def _take_patterns(loader: _Loader, docs: Mapping[str, PatternDoc], document: Document) -> None:
+def _take_patterns(loader: Unlinked, docs: Mapping[str, PatternDoc], document: Document) -> None:
     for name, doc in docs.items():
         where = document.at("patterns", name)
         if name in loader.patterns or name in KINDS:
@@ -132,7 +125,7 @@ def _take_patterns(loader: _Loader, docs: Mapping[str, PatternDoc], document: Do
             continue
         pattern = Pattern(name, doc.regex, doc.channel, doc.fields, doc.emits, doc.values, doc.anchor, doc.above)
         if doc.emits not in KINDS:
-            loader.complain(where, f"there is no kind of fact {doc.emits!r}", _near(doc.emits, KINDS))
+            loader.complain(where, f"there is no kind of fact {doc.emits!r}", near(doc.emits, KINDS))
         if fault := _regex_fault(doc):
             loader.complain(document.at("patterns", name, "regex"), fault)
             continue
@@ -148,7 +141,7 @@ def _regex_fault(doc: PatternDoc) -> str:
     return ""
 
 
-def _convert(loader: _Loader, document: Document, shape: type[T]) -> T | None:
+def _convert(loader: Unlinked, document: Document, shape: type[T]) -> T | None:
     try:
         return msgspec.convert(document.data, shape)
     except msgspec.ValidationError as error:
@@ -157,7 +150,9 @@ def _convert(loader: _Loader, document: Document, shape: type[T]) -> T | None:
         unknown = re.search(r"unknown field `(\w+)`", message)
         if unknown:
             keys = (*keys, unknown[1])
-        hint = _near(unknown[1], getattr(shape, "__struct_fields__", ())) if unknown else ""
+        elif named := [key for key in keys if isinstance(key, str)]:
+            message = f"{named[-1]}: {message}"
+        hint = near(unknown[1], getattr(shape, "__struct_fields__", ())) if unknown else ""
         loader.complain(document.at(*keys), message, hint)
         return None
 
@@ -166,18 +161,13 @@ def _keys(path: str) -> DocPath:
     return tuple(int(i) if i else key for key, i in re.findall(r"\.(\w+)|\[(\d+)\]", path))
 
 
-def _near(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f"did you mean {near[0]!r}?" if near else ""
-
-
-def _link(loader: _Loader, doc: RuleDoc, source: Document) -> Rule | None:
+def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
     """A rule with its names resolved; None where it cannot be built (the errors are noted)."""
     before = len(loader.errors)
     cause = loader.causes.get(doc.cause)
     if cause is None:
-        loader.complain(source.at("cause"), f"there is no cause {doc.cause!r}", _near(doc.cause, loader.causes))
-    when = _condition(loader, doc.when, source, ("when",))
+        loader.complain(source.at("cause"), f"there is no cause {doc.cause!r}", near(doc.cause, loader.causes))
+    when = condition_of(doc.when, Spot(loader, source, ("when",)))
     explains = tuple(Explains(*_lag(loader, e, source, ("explains", i))) for i, e in enumerate(doc.explains))
     follows = tuple(
         Follows(
@@ -189,7 +179,7 @@ def _link(loader: _Loader, doc: RuleDoc, source: Document) -> Rule | None:
         for i, f in enumerate(doc.follows)
     )
     _check_names(loader, doc, source)
-    ends = tuple(q for i, text in enumerate(doc.ends) if (q := _query(loader, text, source, ("ends", i))))
+    ends = tuple(q for i, text in enumerate(doc.ends) if (q := query_of(text, Spot(loader, source, ("ends", i)))))
     if when is None or cause is None or len(loader.errors) > before:
         return None
     return Rule(
@@ -222,17 +212,24 @@ def _link(loader: _Loader, doc: RuleDoc, source: Document) -> Rule | None:
 
 
 def _lag(
-    loader: _Loader, doc: ExplainsDoc | FollowsDoc, source: Document, where: DocPath
+    loader: Unlinked, doc: ExplainsDoc | FollowsDoc, source: Document, where: DocPath
 ) -> tuple[frozenset[str], str, int, int, EdgeType]:
     """What both directions of an explanation say alike: causes, relation, durations, edge."""
     causes = _causes(loader, doc.causes, source, where)
     return causes, doc.relation, parse_duration(doc.within), parse_duration(doc.lead), doc.edge
 
 
-def _check_names(loader: _Loader, doc: RuleDoc, source: Document) -> None:
+def _check_names(loader: Unlinked, doc: RuleDoc, source: Document) -> None:
     """Whether the rules and causes that a rule names beside its own are there."""
-    for name in set(doc.supersedes) - loader.rules.keys():
-        loader.complain(source.at("supersedes"), f"there is no rule {name!r}", _near(name, loader.rules))
+    if (doc.status == "deprecated") != (doc.successor is not None):
+        said = "a deprecated rule, and no other, names the rule that took its place"
+        loader.complain(source.at("status"), said, "add or leave out successor")
+    if doc.successor is not None and doc.successor not in loader.rules.keys() | loader.unread:
+        loader.complain(
+            source.at("successor"), f"there is no rule {doc.successor!r}", near(doc.successor, loader.rules)
+        )
+    for name in set(doc.supersedes) - loader.rules.keys() - loader.unread:
+        loader.complain(source.at("supersedes"), f"there is no rule {name!r}", near(name, loader.rules))
     for i, alternative in enumerate(doc.alternatives):
         if alternative.cause not in loader.causes:
             loader.complain(source.at("alternatives", i, "cause"), f"there is no cause {alternative.cause!r}")
@@ -240,7 +237,7 @@ def _check_names(loader: _Loader, doc: RuleDoc, source: Document) -> None:
             loader.complain(source.at("alternatives", i, "ranks"), f"no record has a list {alternative.ranks!r}")
 
 
-def _causes(loader: _Loader, names: Iterable[str], source: Document, where: DocPath) -> frozenset[str]:
+def _causes(loader: Unlinked, names: Iterable[str], source: Document, where: DocPath) -> frozenset[str]:
     found: set[str] = set()
     for name in names:
         members = loader.terms.get(name, [name])
@@ -249,88 +246,13 @@ def _causes(loader: _Loader, names: Iterable[str], source: Document, where: DocP
                 loader.complain(
                     source.at(*where, "causes"),
                     f"there is no cause or set of causes {member!r}",
-                    _near(member, [*loader.causes, *loader.terms]),
+                    near(member, [*loader.causes, *loader.terms]),
                 )
         found.update(members)
     return frozenset(found)
 
 
-def _condition(loader: _Loader, doc: str | ConditionDoc, source: Document, where: DocPath) -> cond.Condition | None:
-    if isinstance(doc, str):
-        query = _query(loader, doc, source, where)
-        return cond.Record(query) if query else None
-    given = [name for name in ConditionDoc.__struct_fields__ if getattr(doc, name) is not None]
-    if given == ["at_least", "of"]:
-        parts = _parts(loader, doc.of or [], source, (*where, "of"))
-        return cond.Combination("at-least", parts, doc.at_least or 1)
-    if len(given) != 1 or given[0] in ("of", "at_least"):
-        loader.complain(source.at(*where), f"one condition is wanted here, not {' and '.join(given) or 'none'}")
-        return None
-    here = (*where, given[0])
-    if given[0] in ("all", "any", "none"):
-        return cond.Combination(given[0], _parts(loader, getattr(doc, given[0]), source, here))
-    return _leaf(loader, doc, source, here)
-
-
-def _parts(
-    loader: _Loader, docs: Sequence[ConditionDoc], source: Document, where: DocPath
-) -> tuple[cond.Condition, ...]:
-    if not docs:
-        loader.complain(source.at(*where), "an empty list holds nothing")
-    parts = [_condition(loader, doc, source, (*where, i)) for i, doc in enumerate(docs)]
-    return tuple(part for part in parts if part is not None)
-
-
-def _leaf(loader: _Loader, doc: ConditionDoc, source: Document, where: DocPath) -> cond.Condition | None:
-    def query(text: str, *keys: str | int) -> RecordQuery:
-        return _query(loader, text, source, (*where, *keys)) or RecordQuery("hit", None, text)
-
-    if doc.record is not None:
-        return cond.Record(query(doc.record))
-    if doc.count is not None:
-        within = parse_duration(doc.count.within) if doc.count.within else None
-        return cond.Count(query(doc.count.of, "of"), doc.count.at_least, within, doc.count.distinct)
-    if doc.sequence is not None:
-        steps = tuple(query(step, "steps", i) for i, step in enumerate(doc.sequence.steps))
-        return cond.Sequence(steps, parse_duration(doc.sequence.within))
-    if doc.absent is not None:
-        return cond.Absent(
-            query(doc.absent.record, "record"), query(doc.absent.after, "after"), parse_duration(doc.absent.within)
-        )
-    if doc.over is not None:
-        return cond.Over(doc.over.each, doc.over.quantifier, query(doc.over.have, "have"), doc.over.alike)
-    named = doc.finding or doc.elsewhere or ""
-    if named not in loader.rules:
-        loader.complain(source.at(*where), f"there is no rule {named!r}", _near(named, loader.rules))
-    return cond.FindingRef(named, elsewhere=doc.elsewhere is not None)
-
-
-def _query(loader: _Loader, text: str, source: Document, where: DocPath) -> RecordQuery | None:
-    at = source.at(*where)
-    try:
-        query = parse_query(text)
-        fields = fields_of(query.name, {name: pattern for name, (pattern, _) in loader.patterns.items()})
-        if fields is None:
-            hint = _near(query.name, [*loader.patterns, *KINDS])
-            raise BadExpression(f"there is no pattern or kind of fact {query.name!r}", 1, hint)
-        check_types(query, fields)
-    except BadExpression as error:
-        loader.complain(replace(at, column=at.column), f"{error} at column {error.column} of {text!r}", error.hint)
-        return None
-    return query
-
-
-def fields_of(name: str, patterns: Mapping[str, Pattern]) -> Mapping[str, FieldType] | None:
-    """The fields that a record called `name` has: a kind's, or a pattern's captures. None if there is no such name."""
-    if name in KINDS and name != "hit":
-        return KINDS[name].fields
-    pattern = patterns.get(name)
-    if pattern is None or pattern.emits != "hit":
-        return None
-    return {capture: capture_type(pattern, capture) for capture in pattern.compiled().groupindex}
-
-
-def _in_order(loader: _Loader, rules: Sequence[Rule]) -> list[Rule]:
+def _in_order(loader: Unlinked, rules: Sequence[Rule]) -> list[Rule]:
     """Referenced rules before their users; a cycle among references is an error."""
     by_id = {rule.id: rule for rule in sorted(rules, key=lambda rule: rule.id)}
     ordered: dict[str, Rule] = {}

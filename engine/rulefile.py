@@ -46,11 +46,27 @@ class CountDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     distinct: str | None = None
 
 
+class MeasureDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What `take` makes of a number of the records of a window: at least, or at most, so much. `per`: the time that a rate is
+    for."""
+
+    of: Query
+    take: Annotated[str, Meta(pattern="^(sum|mean|min|max|increase|rate|p[1-9][0-9]?)$")]
+    field: str
+    within: Duration | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    per: Duration | None = None
+
+
 class SequenceDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Records in this order in event time, the last at most `within` after the first."""
+    """Records in this order in event time, the last at most `within` after the first: all with the same value of `by`, and
+    without a record of `until` between the first and the last."""
 
     steps: Annotated[list[Query], Meta(min_length=2)]
     within: Duration
+    by: str | None = None
+    until: Query | None = None
 
 
 class AbsentDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -62,31 +78,35 @@ class AbsentDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class OverDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """How many of the known ranks (hosts, devices) have a record. The finding is about the exceptions for
-    `all-but-few` (at most a quarter, at least two that have it), about those that have it otherwise. With `alike`,
-    only those that have a record count, and to have it is to have one with the commonest value of that field."""
+    """How many of the known ranks (hosts, devices; peers of a process group) have a record; `number` is that of `exactly` and
+    `all-but`. The finding is about the exceptions for `all-but` and `all-but-few` (at most a quarter, at least two that have
+    it), about those that have it otherwise. With `alike`, only those that have a record count, and to have it is to have one
+    with the commonest value of that field."""
 
-    each: Literal["rank", "host", "device"]
-    quantifier: Literal["all", "any", "none", "odd-one-out", "all-but-few"]
+    each: Literal["rank", "host", "device", "peer"]
+    quantifier: Literal["all", "any", "none", "exactly", "all-but", "majority", "odd-one-out", "all-but-few"]
     have: Query
     alike: str | None = None
+    number: Annotated[int, Meta(ge=1)] | None = None
 
 
 class ConditionDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """Exactly one of these."""
 
     record: Query | None = None
-    all: list[ConditionDoc] | None = None
-    any: list[ConditionDoc] | None = None
-    none: list[ConditionDoc] | None = None
+    all: list[Query | ConditionDoc] | None = None
+    any: list[Query | ConditionDoc] | None = None
+    none: list[Query | ConditionDoc] | None = None
     at_least: Annotated[int, Meta(ge=1)] | None = None
-    of: list[ConditionDoc] | None = None
+    of: list[Query | ConditionDoc] | None = None
     count: CountDoc | None = None
+    measure: MeasureDoc | None = None
     sequence: SequenceDoc | None = None
     absent: AbsentDoc | None = None
     over: OverDoc | None = None
     finding: Id | None = None
     elsewhere: Id | None = None
+    term: Id | None = None
 
 
 class ExplainsDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -178,6 +198,7 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     role: Literal["root", "victim", "benign", "context", "teardown", "unclaimed"] | None = None
     at: Scope = "process"
     status: Literal["experimental", "stable", "deprecated"] = "stable"
+    successor: Annotated[Id | None, Meta(description="the rule that took the place of a deprecated one")] = None
     confidence: Share = 0.9
     patterns: dict[Id, PatternDoc] = {}
     explains: list[ExplainsDoc] = []
@@ -205,9 +226,10 @@ class PatternsFile(Struct, forbid_unknown_fields=True):
 
 
 class TermsFile(Struct, forbid_unknown_fields=True):
-    """Named sets of causes."""
+    """Named sets of causes, and named conditions."""
 
-    causes: dict[Id, list[Id]]
+    causes: dict[Id, list[Id]] = {}
+    conditions: dict[Id, Query | ConditionDoc] = {}
 
 
 def rule_schema() -> dict[str, object]:

@@ -37,6 +37,7 @@ from neuron_doctor.engine.rulefile import (
     ExampleDoc,
     ExpectDoc,
     ExplainsDoc,
+    MeasureDoc,
     OverDoc,
     PatternDoc,
     Relation,
@@ -187,10 +188,34 @@ def words_of(shape: type[msgspec.Struct]) -> set[str]:
 
 
 def test_every_word_of_the_rule_language_is_on_its_page() -> None:
-    shapes = (RuleDoc, PatternDoc, ConditionDoc, CountDoc, SequenceDoc, AbsentDoc, OverDoc, ExplainsDoc, ActionDoc)
+    shapes = (
+        RuleDoc,
+        PatternDoc,
+        ConditionDoc,
+        CountDoc,
+        MeasureDoc,
+        SequenceDoc,
+        AbsentDoc,
+        OverDoc,
+        ExplainsDoc,
+        ActionDoc,
+    )
     words = set().union(*map(words_of, (*shapes, AlternativeDoc, ExampleDoc, ExpectDoc)))
     words |= {*get_args(Scope), *get_args(Relation), *get_args(Trust), *get_args(Channel), *get_args(FieldType)}
-    words |= {"all", "any", "none", "odd-one-out", "all-but-few", "contains", "starts with", "is known"}
+    words |= {
+        "all",
+        "any",
+        "none",
+        "exactly",
+        "all-but",
+        "majority",
+        "odd-one-out",
+        "all-but-few",
+        "peer",
+        "contains",
+        "starts with",
+        "is known",
+    }
     words |= {*EdgeType, *Severity, *PLACE_FIELDS} - {"ranks"}
     text = LANGUAGE.read_text("utf-8")
     assert sorted(word for word in words if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text)) == []

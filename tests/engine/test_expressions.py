@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from neuron_doctor.engine.expressions import holds, kleene
 from neuron_doctor.engine.query_parser import BadExpression, check_types, parse_query
 
-FACT = hit("x", data={"name": "HBM", "code": 5, "note": "half open"}, device=3, host="a")
+FACT = hit("x", data={"name": "HBM", "code": 5, "note": "half open", "release": "2.20.204.0-4b1c"}, device=3, host="a")
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,12 @@ FACT = hit("x", data={"name": "HBM", "code": 5, "note": "half open"}, device=3, 
         ("rank == 3 or device == 3", True),
         ("rank == 3 and device == 4", False),
         ("not rank == 3", None),
+        ("release >= v2.20", True),
+        ("release < v2.20.204", False),
+        ("release == v2.20.204.0.0", True),
+        ("release > v2.9", True),
+        ("release < v10", True),
+        ("name >= v1", None),
     ],
 )
 def test_a_test_of_a_field_means_what_it_says(where: str, expected: bool | None) -> None:
@@ -53,6 +59,24 @@ def test_a_misspelt_field_is_an_error_that_names_the_right_one() -> None:
         check_types(parse_query("x where cod == 3"), {"code": "int"})
     assert caught.value.hint == "did you mean 'code'?"
     assert caught.value.column == 9
+
+
+@pytest.mark.parametrize(
+    ("where", "said"), [("code >= v2", "compared with text"), ("name in [v1, v2]", "cannot stand in a list")]
+)
+def test_a_version_is_compared_with_text_alone(where: str, said: str) -> None:
+    with pytest.raises(BadExpression, match=said):
+        check_types(parse_query(f"x where {where}"), {"code": "int", "name": "str"})
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=4), st.lists(st.integers(0, 30), min_size=1, max_size=4))
+def test_versions_are_in_the_order_of_their_numbers(one: list[int], other: list[int]) -> None:
+    def padded(numbers: list[int]) -> list[int]:
+        return numbers + [0] * (4 - len(numbers))
+
+    fact = hit("x", data={"release": ".".join(map(str, one))})
+    query = parse_query(f"x where release < v{'.'.join(map(str, other))}")
+    assert holds(query.where, fact) is (padded(one) < padded(other))
 
 
 @pytest.mark.parametrize("where", ['code == "five"', "device == true", 'name in ["a", 3]', "flag == 1"])

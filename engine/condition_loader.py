@@ -1,0 +1,208 @@
+"""From what authors write to conditions: names resolved, fields and types checked, every error noted with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from neuron_doctor.engine import conditions as cond
+from neuron_doctor.engine.durations import parse_duration
+from neuron_doctor.engine.expressions import PLACE_FIELDS, RecordQuery
+from neuron_doctor.engine.kinds import KINDS, FieldType
+from neuron_doctor.engine.patterns import Pattern, capture_type
+from neuron_doctor.engine.query_parser import BadExpression, check_types, parse_query
+from neuron_doctor.engine.rulefile import AbsentDoc, ConditionDoc, CountDoc, MeasureDoc, OverDoc, SequenceDoc
+from neuron_doctor.engine.unlinked import Unlinked, near
+from neuron_doctor.engine.yamlfile import Document
+from neuron_doctor.engine.yamlfile import Path as DocPath
+
+#: Quantifiers that are about a certain number; what grows is measured in the order of time.
+_NUMBERED = frozenset({"exactly", "all-but"})
+_IN_TIME = frozenset({"increase", "rate"})
+_NUMBERS = frozenset({"int", "float"})
+
+
+class Spot(Struct, frozen=True):
+    """A place in a file of a pack that is being loaded; `open` are the named conditions that it stands in."""
+
+    loader: Unlinked
+    document: Document
+    path: DocPath = ()
+    open: tuple[str, ...] = ()
+
+    def at(self, *keys: str | int) -> Spot:
+        """The place below this one."""
+        return replace(self, path=(*self.path, *keys))
+
+    def complain(self, message: str, hint: str = "") -> None:
+        """Note that something is wrong here."""
+        self.loader.complain(self.document.at(*self.path), message, hint)
+
+
+def condition_of(doc: str | ConditionDoc, spot: Spot) -> cond.Condition | None:
+    """The condition that stands at a spot; None where it cannot be made, which is noted."""
+    if isinstance(doc, str):
+        query = query_of(doc, spot)
+        return cond.Record(query) if query else None
+    given = [name for name in ConditionDoc.__struct_fields__ if getattr(doc, name) is not None]
+    if given == ["at_least", "of"]:
+        return cond.Combination("at-least", _parts(doc.of or [], spot.at("of")), doc.at_least or 1)
+    if len(given) != 1 or given[0] in ("of", "at_least"):
+        spot.complain(f"one condition is wanted here, not {' and '.join(given) or 'none'}")
+        return None
+    here = spot.at(given[0])
+    if given[0] in ("all", "any", "none"):
+        return cond.Combination(given[0], _parts(getattr(doc, given[0]), here))
+    return _LEAVES[given[0]](getattr(doc, given[0]), here)
+
+
+def _parts(docs: Sequence[str | ConditionDoc], spot: Spot) -> tuple[cond.Condition, ...]:
+    if not docs:
+        spot.complain("an empty list holds nothing")
+    parts = [condition_of(doc, spot.at(i)) for i, doc in enumerate(docs)]
+    return tuple(part for part in parts if part is not None)
+
+
+def _record(text: str, spot: Spot) -> cond.Record:
+    return cond.Record(_some_query(text, spot))
+
+
+def _count(doc: CountDoc, spot: Spot) -> cond.Count:
+    query = _some_query(doc.of, spot.at("of"))
+    if doc.distinct is not None:
+        _check_field(query, doc.distinct, spot.at("distinct"))
+    return cond.Count(query, doc.at_least, parse_duration(doc.within) if doc.within else None, doc.distinct)
+
+
+def _measure(doc: MeasureDoc, spot: Spot) -> cond.Measure:
+    query = _some_query(doc.of, spot.at("of"))
+    _check_field(query, doc.field, spot.at("field"), _NUMBERS)
+    if (doc.at_least is None) == (doc.at_most is None):
+        spot.complain("a measure needs a limit: at_least or at_most", "give one of the two")
+    if doc.take in _IN_TIME and doc.within is None:
+        spot.complain(f"{doc.take} is over time: it needs a window", "add within, such as within: 10m")
+    if (doc.take == "rate") != (doc.per is not None):
+        said = "a rate needs the time that it is for" if doc.take == "rate" else f"{doc.take} is not for a time"
+        spot.complain(said, "add per, such as per: 1s" if doc.take == "rate" else "leave per out")
+    return cond.Measure(
+        query,
+        doc.take,
+        doc.field,
+        parse_duration(doc.within) if doc.within else None,
+        doc.at_least,
+        doc.at_most,
+        parse_duration(doc.per) if doc.per else None,
+    )
+
+
+def _sequence(doc: SequenceDoc, spot: Spot) -> cond.Sequence:
+    steps = tuple(_some_query(step, spot.at("steps", i)) for i, step in enumerate(doc.steps))
+    for step in steps if doc.by is not None else ():
+        _check_field(step, doc.by or "", spot.at("by"))
+    until = _some_query(doc.until, spot.at("until")) if doc.until is not None else None
+    return cond.Sequence(steps, parse_duration(doc.within), doc.by, until)
+
+
+def _absent(doc: AbsentDoc, spot: Spot) -> cond.Absent:
+    record, after = _some_query(doc.record, spot.at("record")), _some_query(doc.after, spot.at("after"))
+    return cond.Absent(record, after, parse_duration(doc.within))
+
+
+def _over(doc: OverDoc, spot: Spot) -> cond.Over:
+    have = _some_query(doc.have, spot.at("have"))
+    if doc.alike is not None:
+        _check_field(have, doc.alike, spot.at("alike"))
+    if doc.alike is not None and doc.each == "peer":
+        spot.complain("alike compares ranks, hosts or devices, not the peers of each group", "leave alike out")
+    if (doc.quantifier in _NUMBERED) != (doc.number is not None):
+        numbered = doc.quantifier in _NUMBERED
+        said = f"{doc.quantifier} {'needs a number' if numbered else 'is not about a number'}"
+        spot.complain(said, "add number: 1" if numbered else "leave number out")
+    return cond.Over(doc.each, doc.quantifier, have, doc.alike, doc.number or 0)
+
+
+def _finding(name: str, spot: Spot, *, elsewhere: bool = False) -> cond.FindingRef:
+    if name not in spot.loader.rules.keys() | spot.loader.unread:
+        spot.complain(f"there is no rule {name!r}", near(name, spot.loader.rules))
+    return cond.FindingRef(name, elsewhere=elsewhere)
+
+
+def _term(name: str, spot: Spot) -> cond.Condition | None:
+    """The condition that terms.yaml has under a name. What is wrong inside of it is told where it stands."""
+    terms = spot.loader.conditions
+    if name not in terms:
+        spot.complain(f"there is no condition {name!r} in terms.yaml", near(name, terms))
+        return None
+    if name in spot.open:
+        spot.complain(f"the condition {name!r} is made of itself: {' -> '.join([*spot.open, name])}")
+        return None
+    doc, document = terms[name]
+    return condition_of(doc, Spot(spot.loader, document, ("conditions", name), (*spot.open, name)))
+
+
+#: The key of a condition that has no parts -> what makes it of its value.
+_LEAVES: Mapping[str, Callable[[Any, Spot], cond.Condition | None]] = {
+    "record": _record,
+    "count": _count,
+    "measure": _measure,
+    "sequence": _sequence,
+    "absent": _absent,
+    "over": _over,
+    "finding": _finding,
+    "elsewhere": partial(_finding, elsewhere=True),
+    "term": _term,
+}
+
+
+# --- records and their fields --------------------------------------------------------------------------------------
+
+
+def _some_query(text: str, spot: Spot) -> RecordQuery:
+    return query_of(text, spot) or RecordQuery("hit", None, text)
+
+
+def query_of(text: str, spot: Spot) -> RecordQuery | None:
+    """The query that a text is; None where it cannot be read or asks for what no record has, which is noted."""
+    at, patterns = spot.document.at(*spot.path), spot.loader.patterns
+    try:
+        query = parse_query(text)
+        fields = fields_of(query.name, {name: pattern for name, (pattern, _) in patterns.items()})
+        if fields is None and query.name in spot.loader.unread:
+            return None
+        if fields is None:
+            hint = near(query.name, [*patterns, *KINDS])
+            raise BadExpression(f"there is no pattern or kind of fact {query.name!r}", 1, hint)
+        check_types(query, fields)
+    except BadExpression as error:
+        said = f"{error} at column {error.column} of {text!r}"
+        spot.loader.complain(at, said, error.hint)
+        return None
+    return query
+
+
+def _check_field(query: RecordQuery, name: str, spot: Spot, types: frozenset[str] | None = None) -> None:
+    """Whether the records of a query have the field, and of one of these types."""
+    fields = fields_of(query.name, {key: pattern for key, (pattern, _) in spot.loader.patterns.items()})
+    if fields is None:
+        return  # there is no such record, which is told already
+    known = {**PLACE_FIELDS, **fields}
+    if name not in known:
+        spot.complain(
+            f"{query.name} has no field {name!r}", near(name, known) or f"it has: {', '.join(sorted(fields))}"
+        )
+    elif types is not None and known[name] not in types:
+        spot.complain(f"{name!r} is of type {known[name]}: it has no numbers to measure")
+
+
+def fields_of(name: str, patterns: Mapping[str, Pattern]) -> Mapping[str, FieldType] | None:
+    """The fields that a record called `name` has: a kind's, or a pattern's captures. None if there is no such name."""
+    if name in KINDS and name != "hit":
+        return KINDS[name].fields
+    pattern = patterns.get(name)
+    if pattern is None or pattern.emits != "hit":
+        return None
+    return {capture: capture_type(pattern, capture) for capture in pattern.compiled().groupindex}
