@@ -7,7 +7,6 @@ from pathlib import Path
 
 from neuron_doctor.engine.durations import format_duration
 from neuron_doctor.engine.kinds import KINDS, FactKind
-from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Explains, Follows, Rule, Rulebook
 from neuron_doctor.engine.rulefile import ActionDoc, ExampleDoc
 from neuron_doctor.reports.escape import code_block, code_span
@@ -33,9 +32,8 @@ def pages(rulebook: Rulebook) -> Iterator[tuple[str, str]]:
     yield "facts.md", _NOTE + _facts_page()
     for name, text in index_pages(rulebook):
         yield f"rules/{name}", _NOTE + text
-    patterns = {pattern.id: pattern for pattern in rulebook.patterns.patterns}
     for rule in rulebook.rules:
-        yield f"rules/{rule.id}.md", _NOTE + _rule_page(rule, [patterns[name] for name in rule.patterns])
+        yield f"rules/{rule.id}.md", _NOTE + page_of(rule, rulebook)
 
 
 def write_pages(rulebook: Rulebook, directory: Path) -> None:
@@ -64,7 +62,10 @@ def _kind(kind: FactKind) -> str:
     return f"## {kind.name}\n\n{kind.doc[:1].upper()}{kind.doc[1:]}. From: {', '.join(kind.sources)}.\n{shown}"
 
 
-def _rule_page(rule: Rule, patterns: list[Pattern]) -> str:
+def page_of(rule: Rule, rulebook: Rulebook) -> str:
+    """The page of a rule of this rulebook, as Markdown."""
+    known = {pattern.id: pattern for pattern in rulebook.patterns.patterns}
+    patterns = [known[name] for name in rule.patterns]
     facts = (
         ("cause", f"`{rule.cause.id}`: {rule.cause.meaning}"),
         ("severity", rule.severity.value),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from neuron_doctor.commands import rule_lint, rule_test, rule_why
+from neuron_doctor.commands import rule_lint, rule_list, rule_show, rule_test, rule_why
 from neuron_doctor.commands.inputs import NoBuiltin, Rules
 from neuron_doctor.commands.rule_inputs import loaded
 
@@ -14,6 +14,8 @@ app = typer.Typer(help="Check, test and document rules.", rich_markup_mode=None,
 app.command("lint")(rule_lint.lint)
 app.command("test")(rule_test.test)
 app.command("why")(rule_why.why)
+app.command("show")(rule_show.show)
+app.command("list")(rule_list.list_rules)
 
 
 @app.command()

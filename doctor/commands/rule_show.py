@@ -1,0 +1,22 @@
+"""`neuron-doctor rules show`: one rule, as its page has it."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from neuron_doctor.commands.inputs import NoBuiltin, Rules
+from neuron_doctor.commands.rule_inputs import loaded, named
+
+
+def show(
+    rule: str = typer.Argument(metavar="RULE", help="The id of the rule."),
+    rules: Rules = [],  # noqa: B006 - typer reads the default, nothing changes it
+    no_builtin_rules: NoBuiltin = False,
+) -> None:
+    """Print the page of a rule: what it means, what to do, what it explains, what it looks for, and its examples."""
+    from neuron_doctor.ruledocs import page_of  # noqa: PLC0415 - loaded when it runs, so that --help is quick
+
+    rulebook = loaded(rules, builtin=not no_builtin_rules)
+    sys.stdout.write(page_of(named(rulebook, rule), rulebook))
