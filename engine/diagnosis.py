@@ -25,13 +25,14 @@ from neuron_doctor.engine.pods import on_their_nodes
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
-from neuron_doctor.engine.silence import silent_ranks
+from neuron_doctor.engine.silence import silent_in_dumps, silent_ranks
 from neuron_doctor.engine.snapshots import questioned
 from neuron_doctor.engine.standings import match_standings
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, NotEvaluable, Verdict
 from neuron_doctor.engine.witnesses import Witnesses, disagreements, witnesses
-from neuron_doctor.engine.worker_ends import with_logs
+from neuron_doctor.engine.worker_ends import heard_ranks, with_logs
+from neuron_doctor.engine.world import world_of
 
 #: How sure a root can be that may be older than the run, where another is of it.
 _DOUBTFUL = 0.5
@@ -76,11 +77,14 @@ def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
     facts = with_years(deduplicated(_first_hand(collection)))
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))
-    placed = tuple(with_logs(placed, collection.sources)) if whole else placed
+    world = world_of(placed, topology)
+    heard = heard_ranks(placed, collection.sources, world)
+    placed = tuple(with_logs(placed, collection.sources, world)) if whole else placed
     standings = match_standings(placed, collection.sources, topology)
     compared = [f for f in standings.collectives if whole or f.data["witness"] == "recorder"]
     collectives = acquitted(compared, placed, topology.ranks)
     collectives = questioned(standing_still(collectives, placed), placed, collection.sources)
+    collectives = silent_in_dumps(collectives, placed, heard, topology) if whole else collectives
     odd = _odd_ones(placed, collection.sources, topology) if whole else ()
     facts = (*placed, *complete(collectives, topology), *odd)
     votes = witnesses(facts, standings.told if whole else ())

@@ -92,9 +92,10 @@ _ALL = (
     _kind(
         "launcher-failure",
         "a launcher reported the end of a worker; `signal` is 0 where it exited by itself; `first` marks its own root-cause row, "
-        "or that it came first; `logged`: the log of that rank was collected too",
+        "or that it came first; `told`: it was killed since it had been told to end and did not; `logged`: what that rank said "
+        "was collected too",
         "log slurm kubectl",
-        "launcher:str exitcode:int signal:int first:bool logged:bool message:str",
+        "launcher:str exitcode:int signal:int first:bool told:bool logged:bool message:str",
     ),
     _kind(
         "ndet-event",

@@ -154,9 +154,13 @@ class _Groups:
         self._values = attrgetter(*self._fields)
         self._optional = [i for i, name in enumerate(self._fields) if name != "host" or single_host]
         self._by_key: dict[Key, dict[RecordQuery, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+        self._of_several: set[Key] = set()
         for query in dict.fromkeys(cond.queries(rule.when)):
             for fact in answers.of(query):
-                self._by_key[self._key(fact)][query].append(fact)
+                key = self._key(fact)
+                self._by_key[key][query].append(fact)
+                if fact.place.ranks:
+                    self._of_several.add(key)
         anchors = set(cond.anchors(rule.when))
         self.keys = {key for key, found in self._by_key.items() if not anchors.isdisjoint(found)}
 
@@ -169,11 +173,16 @@ class _Groups:
         return str(key[at]) if "host" in self._fields and key[at := self._fields.index("host")] else None
 
     def visible(self, key: Key) -> dict[RecordQuery, list[Fact]]:
-        """The facts at `key` and at every less precise place that takes it in, by the queries that they answer."""
+        """The facts at `key` and at every less precise place that takes it in, by the queries that they answer. What is
+        said of certain ranks is not said of another one."""
         found: dict[RecordQuery, list[Fact]] = defaultdict(list)
+        rank = key[self._fields.index("rank")] if "rank" in self._fields else None
         for wider in self._wider(key):
+            of_others = rank is not None and wider in self._of_several
             for query, facts in self._by_key.get(wider, {}).items():
-                found[query].extend(facts)
+                found[query].extend(
+                    [f for f in facts if not f.place.ranks or rank in f.place.ranks] if of_others else facts
+                )
         return found
 
     def _wider(self, key: Key) -> Iterator[Key]:

@@ -13,8 +13,13 @@ from msgspec import Struct, field
 from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.facts import Place, Value
 from neuron_doctor.engine.kinds import KINDS, FieldType
+from neuron_doctor.engine.regexes import regex
 
 Channel = Literal["any", "log", "kernel"]
+
+#: A number of a list, or a range of them; of a range that is longer than any job, so many are read.
+_RANGE = regex(r"(?P<first>\d+)(?:-(?P<last>\d+))?", re.ASCII)
+_LONGEST = 65_536
 
 #: `re` itself remembers 512 expressions, which a large catalogue exceeds.
 compiled = cache(re.compile)
@@ -87,5 +92,14 @@ def _typed(text: str, kind: FieldType) -> Value:
     if kind == "bool":
         return text.lower() in ("1", "true", "yes")
     if kind == "list":
-        return tuple(int(part) for part in re.findall(r"\d+", text))
+        return _numbers(text)
     return text.strip()
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """The numbers of a list, the ranges in it written out: `0-2, 5` is 0, 1, 2, 5."""
+    found: list[int] = []
+    for match in _RANGE.finditer(text):
+        first, last = int(match["first"]), int(match["last"] or match["first"])
+        found += range(first, min(last, first + _LONGEST) + 1)
+    return tuple(found)

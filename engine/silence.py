@@ -6,7 +6,7 @@ within those moments may only have been slower. So may one beside ranks that onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -52,9 +52,44 @@ def silent_ranks(facts: Sequence[Fact], sources: Iterable[Source], topology: Top
     return [replace(first, kind="silent-rank", data={"others": len(spoken)}, place=place, instant=None, repeats=0)]
 
 
+def silent_in_dumps(
+    collectives: Iterable[Fact], facts: Sequence[Fact], heard: frozenset[int] | None, topology: Topology
+) -> Iterator[Fact]:
+    """The `collective` facts; those that say that all wait for one rank without a dump convict it where all others gave up
+    waiting in so many words and it, whose words were collected (`heard`, None: everybody's), did not. That its dump lacks
+    alone proves nothing: it may have been lost."""
+    reports = [fact for fact in facts if fact.kind == "hang-report" and fact.data["what"] in _GAVE_UP]
+    spoken = {rank for fact in reports for rank in ranks_of(fact.place)}
+    anonymous = any(not ranks_of(fact.place) for fact in reports)
+    for fact in collectives:
+        missing, waiting = (
+            {rank for rank in listed if isinstance(rank, int)}
+            if isinstance(listed := fact.data.get(name), tuple)
+            else set()
+            for name in ("missing_dumps", "waiting")
+        )
+        alone = len(missing) == 1 and len(spoken) >= _FEWEST and not missing & spoken and waiting <= spoken
+        open_verdict = fact.data.get("verdict") == "rank-missing" and not fact.data.get("culprits")
+        if alone and open_verdict and not anonymous and (heard is None or missing <= heard) and waiting:
+            [rank] = missing
+            told = f"{fact.data['description']}; all others gave up waiting, and its log says nothing"
+            data = {**fact.data, "culprits": (rank,), "description": told, "witness": "silence"}
+            place = replace(fact.place, rank=rank, ranks=(rank,), host=topology.host_of_rank.get(rank))
+            yield replace(fact, data=data, place=place, instant=None)  # the instant is of a peer's clock
+        else:
+            yield fact
+
+
 def _wrote_nothing(rank: int, spoken: set[int], dumped: set[int | None]) -> bool:
     """Whether it left no dump either, as all that spoke did: then a log without a line is no accident."""
     return rank not in dumped and spoken <= dumped
+
+
+def _own_words(reports: Iterable[Fact]) -> list[Fact]:
+    """Without what a program repeats of its runtime's report: a traceback is dated by the line before it, if at all."""
+    reports = list(reports)
+    dated = {ranks_of(report.place) for report in reports if report.place.pid is not None}
+    return [r for r in reports if r.place.pid is not None or ranks_of(r.place) not in dated]
 
 
 def _is_told_to_end(data: Mapping[str, object]) -> bool:
@@ -62,9 +97,15 @@ def _is_told_to_end(data: Mapping[str, object]) -> bool:
 
 
 def _is_late(end: Fact, reports: Iterable[Fact]) -> bool:
-    """Whether it came for sure after all reports of its host, by more than these lie apart."""
+    """Whether it came for sure after the first report of every rank of its host, by more than these lie apart."""
     told = moment_of(end)
-    moments = [moment_of(report) for report in reports]
-    gaps = [difference_ns(m, told) if m and told else None for m in moments]
-    known = [gap for gap in gaps if gap is not None]
-    return bool(known) and len(known) == len(gaps) and min(known) > max(known) - min(known)
+    longest: dict[tuple[int, ...], int] = {}
+    for report in _own_words(reports):
+        at = moment_of(report)
+        gap = difference_ns(at, told) if at and told else None
+        if gap is None:
+            return False
+        ranks = ranks_of(report.place)
+        longest[ranks] = max(gap, longest.get(ranks, gap))
+    gaps = longest.values()
+    return bool(gaps) and min(gaps) > max(gaps) - min(gaps)

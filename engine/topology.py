@@ -23,12 +23,14 @@ _INVENTORY = frozenset({"device", "device-user", "pci-device", "device-count"})
 class Topology(Struct, frozen=True):
     """What is known of the job's shape. `host_of` maps every name of a host to the one that is shown; `home_of_rank` is
     proven by the ranks' own files or by records that name the host, `host_of_rank` by all records; `directory_of` is the
-    host hint of sources that are of no single rank, and `merged` are those of them that tell of ranks of other hosts."""
+    host hint of sources that are of no single rank, `merged` are those of them that tell of ranks of other hosts, and
+    `rank_of_local` is the rank by source, its host hint and local rank."""
 
     host_of: Mapping[str, str] = field(default_factory=dict)
     instance_of: Mapping[str, str] = field(default_factory=dict)
     rank_of_process: Mapping[tuple[str | None, int], int] = field(default_factory=dict)
     rank_of_pid: Mapping[int, int] = field(default_factory=dict)
+    rank_of_local: Mapping[tuple[str, str | None, int], int] = field(default_factory=dict)
     host_of_rank: Mapping[int, str] = field(default_factory=dict)
     home_of_rank: Mapping[int, str] = field(default_factory=dict)
     directory_of: Mapping[str, str] = field(default_factory=dict)
@@ -65,6 +67,11 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         instance_of=instance_of,
         rank_of_process=rank_of_process,
         rank_of_pid=unique(pids),
+        rank_of_local=unique(
+            ((f.source, f.place.host, p.local_rank), p.rank)
+            for f, p in zip(facts, placed, strict=False)
+            if p.local_rank is not None and p.rank is not None
+        ),
         host_of_rank=host_of_rank,
         home_of_rank=home_of_rank,
         directory_of=directory_of,
@@ -96,7 +103,10 @@ def complete(facts: Iterable[Fact], topology: Topology) -> Iterator[Fact]:
     of one host; where a rank is known to run on another, that directory says nothing, neither of it nor of the ranks
     beside it (a launcher speaks of its own host's)."""
     for fact in facts:
-        place = completed_place(fact.place, topology)
+        place = fact.place
+        if place.rank is None and place.local_rank is not None and not place.ranks:
+            place = replace(place, rank=topology.rank_of_local.get((fact.source, place.host, place.local_rank)))
+        place = completed_place(place, topology)
         if place.device is None and isinstance(address := fact.data.get("bdf"), str):
             place = replace(place, device=topology.device_of_address.get((place.host, _short(address))))
         home = topology.home_of_rank.get(place.rank) if place.rank is not None else None

@@ -4,42 +4,97 @@ have said why it ended, and whether it was the first."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Source, Value, ranks_of
 
-_SIGTERM = 15
+_SIGKILL, _SIGTERM = 9, 15
+_TOLD_TO_END = frozenset({-15, 143})
+#: Launchers that report the ends of ranks.
+_LAUNCHERS = frozenset({"srun", "mpirun", "torchrun"})
 #: What is told of a worker by others.
 _OF_OTHERS = frozenset({"launcher-failure", "oom-kill", "attach", "detach", "core-dump", "stand"})
+#: What the runtime says in every worker, and nowhere else.
+_OF_WORKERS = frozenset({"core-layout", "visible-cores"})
 
 
-def with_logs(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fact]:
-    """The facts; those about the end of a worker of known rank also say whether the worker was heard: in a log of its own,
-    or in one of many in which every line has its rank or process. And which one srun reports before those that it ends."""
-    logs = {source.id: source for source in sources if source.kind == "log" and source.records}
-    heard = {source.place.rank for source in logs.values() if source.place.rank is not None}
-    spoken = [fact for fact in facts if fact.source in logs and fact.kind not in _OF_OTHERS]
-    anonymous = {fact.source for fact in spoken if not ranks_of(fact.place) and fact.place.pid is None}
-    heard |= {f.place.rank for f in spoken if f.place.rank is not None and f.source not in anonymous}
-    first = {id(fact) for fact in _first_of_srun(facts)}
+def with_logs(facts: Sequence[Fact], sources: Iterable[Source], world_size: int | None = None) -> Iterator[Fact]:
+    """The facts; those about the end of a worker of known rank also say whether its words were collected, whether it ended
+    of itself, where all others were told to, and whether it was killed since it did not heed that it was."""
+    sources = tuple(sources)
+    heard = heard_ranks(facts, sources, world_size)
+    first = {id(fact) for fact in _first(facts, _known(facts, sources))}
+    late = {id(fact) for fact in _killed_late(facts)}
     for fact in facts:
         if fact.kind == "launcher-failure" and fact.place.rank is not None:
             more: dict[str, Value] = {"first": True} if id(fact) in first else {}
-            yield replace(fact, data={**fact.data, **more, "logged": fact.place.rank in heard})
+            more |= {"told": True} if id(fact) in late else {}
+            yield replace(fact, data={**fact.data, **more, "logged": heard is None or fact.place.rank in heard})
         else:
             yield fact
 
 
-def _first_of_srun(facts: Iterable[Fact]) -> Iterator[Fact]:
-    """The first end in each output of srun where all others follow as those that were told to end."""
-    reports: dict[str, list[Fact]] = defaultdict(list)
+def heard_ranks(facts: Sequence[Fact], sources: Iterable[Source], world_size: int | None) -> frozenset[int] | None:
+    """The ranks whose words were collected: in a log of their own, or in one of many in which every line has its rank or
+    process. None: all were, since as many workers speak as the job has ranks."""
+    logs = {source.id: source for source in sources if source.kind == "log" and source.records}
+    heard = {source.place.rank for source in logs.values() if source.place.rank is not None}
+    spoken = [fact for fact in facts if fact.source in logs and fact.kind not in _OF_OTHERS]
+    anonymous = {fact.source for fact in spoken if _is_of_nobody(fact) and not _is_of_no_end(fact)}
+    heard |= {f.place.rank for f in spoken if f.place.rank is not None and f.source not in anonymous}
+    workers = {(f.place.host, f.place.pid) for f in spoken if f.kind in _OF_WORKERS and f.place.pid is not None}
+    return None if world_size and len(workers) >= world_size else frozenset(heard)
+
+
+def _is_of_nobody(fact: Fact) -> bool:
+    return not ranks_of(fact.place) and fact.place.pid is None
+
+
+def _is_of_no_end(fact: Fact) -> bool:
+    """A step that is done, or a launcher that tells of its child."""
+    return fact.kind == "progress" or "child_type" in fact.data
+
+
+def _known(facts: Iterable[Fact], sources: Iterable[Source]) -> frozenset[object]:
+    """The workers that the job is known to have: ranks, and processes of no known rank."""
+    places = [*(source.place for source in sources), *(fact.place for fact in facts)]
+    ranked = {place.pid for place in places if ranks_of(place)}
+    processes = {(p.host, p.pid) for p in places if p.pid is not None and p.pid not in ranked}
+    return frozenset({*processes, *(rank for place in places for rank in ranks_of(place))})
+
+
+def _first(facts: Iterable[Fact], known: frozenset[object]) -> Iterator[Fact]:
+    """What launchers say of the one rank of a job of several that was not told to end: nobody else ended otherwise, and in
+    no report anybody was told to end before it."""
+    attempts: dict[int | None, list[Fact]] = defaultdict(list)
     for fact in facts:
-        if fact.kind == "launcher-failure" and fact.data.get("launcher") == "srun":
-            reports[fact.source].append(fact)
-    for ends in reports.values():
-        first, *others = sorted(ends, key=lambda end: end.span.offset)
-        alone = all(end.data.get("signal") == _SIGTERM for end in others)
-        if others and alone and first.data.get("signal") != _SIGTERM:
-            yield first
+        if fact.kind == "launcher-failure" and ranks_of(fact.place) and fact.data.get("launcher") in _LAUNCHERS:
+            attempts[fact.place.attempt].append(fact)
+    for ends in attempts.values():
+        told = [end for end in ends if _by_sigterm(end)]
+        own = [end for end in ends if not _by_sigterm(end)]
+        ranks = {rank for end in own for rank in ranks_of(end.place)}
+        if len(ranks) == 1 and len(known) > 1 and not any(map(_after_the_first(told), own)):
+            yield from own
+
+
+def _killed_late(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """Workers that srun reports as killed after others that were told to end: it kills those that do not heed that."""
+    ends = [fact for fact in facts if fact.kind == "launcher-failure" and fact.data.get("launcher") == "srun"]
+    is_late = _after_the_first(filter(_by_sigterm, ends))
+    yield from (end for end in ends if end.data.get("signal") == _SIGKILL and is_late(end))
+
+
+def _after_the_first(told: Iterable[Fact]) -> Callable[[Fact], bool]:
+    """Whether srun, which reports ends as they come, reports one after one of those that were told to."""
+    earliest: dict[str, int] = {}
+    for end in told:
+        if end.data.get("launcher") == "srun":
+            earliest[end.source] = min(end.span.offset, earliest.get(end.source, end.span.offset))
+    return lambda end: earliest.get(end.source, end.span.offset) < end.span.offset
+
+
+def _by_sigterm(end: Fact) -> bool:
+    return end.data.get("signal") == _SIGTERM or end.data.get("exitcode") in _TOLD_TO_END

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source, Span
-from neuron_doctor.engine.silence import silent_ranks
+from neuron_doctor.engine.silence import silent_in_dumps, silent_ranks
 from neuron_doctor.engine.topology import Topology
 
 SECOND = 10**9
@@ -78,3 +80,31 @@ def test_one_that_left_neither_dump_nor_word_is_whom_the_others_lost() -> None:
     dumps = [fact("fr-rank", rank, None) for rank in (0, 1, 3)]
     empty = [*logs(0, 1, 3), Source("log2", "rank_2.log", "log", records=0, place=Place(rank=2))]
     assert [found.place.rank for found in silent_ranks([*facts, *dumps], empty, JOB)] == [2]
+
+
+def test_the_words_of_the_runtime_count_and_not_when_the_program_repeats_them() -> None:
+    said = [report(rank, 600.0 + rank / 10) for rank in (0, 1, 2, 4, 5)]
+    own = [replace(fact, place=replace(fact.place, pid=100 + rank)) for rank, fact in enumerate(said)]
+    echoes = [report(0, 400.0), report(1, 602.4)]
+    assert silent(*own, *echoes, fact("launcher-failure", 3, 603.0, signal=15)) == [3]
+    assert silent(*own, fact("launcher-failure", 3, 600.6, signal=15)) == []
+
+
+def waits_for(rank: int, *waiting: int) -> Fact:
+    data = {"verdict": "rank-missing", "description": "d", "culprits": (), "missing_dumps": (rank,), "waiting": waiting}
+    return Fact("collective", data, Place(group="dp"), Span("0"), "0")
+
+
+def convicted(collective: Fact, *facts: Fact, heard: frozenset[int] | None = None) -> tuple[int, ...]:
+    [found] = silent_in_dumps([collective], facts, heard, JOB)
+    return found.place.ranks
+
+
+def test_a_rank_without_a_dump_is_convicted_where_all_that_wait_for_it_gave_up_and_it_says_nothing() -> None:
+    facts = [report(rank, what="watchdog") for rank in (0, 1, 3)]
+    assert convicted(waits_for(2, 0, 1, 3), *facts) == (2,)
+    assert convicted(waits_for(2, 0, 1, 3), *facts, heard=frozenset({0, 1, 3})) == ()
+    assert convicted(waits_for(2, 0, 1, 3, 4), *facts) == ()
+    assert convicted(waits_for(2, 0, 1, 3), *facts, report(2, what="watchdog")) == ()
+    assert convicted(waits_for(2, 0, 1, 3), *facts, report(None, what="watchdog")) == ()
+    assert convicted(waits_for(2, 0, 1, 3), *(report(rank, what="lost") for rank in (0, 1, 3))) == ()

@@ -123,3 +123,14 @@ def test_the_output_of_a_job_places_no_rank_where_files_of_several_hosts_were_co
     output, other = source("slurm-99.out", host="head", job="99"), source("dmesg", host="node8", kind="kernel")
     assert [f.place.host for f in complete(facts, survey(facts, (output, other)))] == [None, "head"]
     assert [f.place.host for f in complete(facts, survey(facts, (output,)))] == ["head", "head"]
+
+
+def test_a_local_rank_is_the_rank_that_the_same_log_says() -> None:
+    facts = [hit("a", rank=6, local_rank=2), hit("b", local_rank=2), hit("c", local_rank=2, source="t")]
+    topology = survey(facts, [source("s"), source("t")])
+    assert [fact.place.rank for fact in complete(facts, topology)] == [6, 6, None]
+
+
+def test_a_local_rank_of_two_agents_in_one_log_is_nobody() -> None:
+    facts = [hit("a", rank=6, local_rank=2), hit("a", rank=2, local_rank=2), hit("b", local_rank=2)]
+    assert [f.place.rank for f in complete(facts, survey(facts, [source("s")]))][2] is None

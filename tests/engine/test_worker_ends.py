@@ -60,3 +60,41 @@ def test_of_those_that_srun_reports_the_one_before_all_that_were_told_to_end_cam
     assert first_of(end(0, 15, 3), end(50, 9, 7)) == []
     assert first_of(end(0, 9, 7), end(50, 9, 8), end(90, 15, 4)) == []
     assert first_of(end(0, 9, 7)) == []
+
+
+def other(launcher: str, rank: int, **data: int) -> Fact:
+    return Fact("launcher-failure", {"launcher": launcher, **data}, Place(rank=rank), Span(launcher), launcher)
+
+
+def test_the_only_one_that_nobody_told_to_end_came_first_whatever_the_order_in_which_its_launcher_tells() -> None:
+    assert first_of(other("torchrun", 3, exitcode=-15), other("torchrun", 7, exitcode=-9)) == [7]
+    assert first_of(other("mpirun", 7, exitcode=1), fact("progress", "all", 2)) == [7]
+    assert first_of(other("torchrun", 3, exitcode=1), other("torchrun", 7, exitcode=-9)) == []
+
+
+def test_a_job_of_one_worker_has_no_first() -> None:
+    assert first_of(other("srun", 7, signal=9)) == []
+
+
+def test_what_srun_kills_after_others_were_told_to_end_was_told_too() -> None:
+    def told(*ends: Fact) -> list[int | None]:
+        return [fact.place.rank for fact in with_logs(ends, [log("srun")]) if fact.data.get("told")]
+
+    assert told(end(0, 15, 3), end(50, 9, 7)) == [7]
+    assert told(end(0, 9, 7), end(50, 15, 3)) == []
+
+
+def test_all_are_heard_where_as_many_workers_speak_as_the_job_has_ranks() -> None:
+    speaks = [Fact("core-layout", {}, Place(host="a", pid=pid), Span("all"), "all") for pid in (11, 12)]
+    ends = [*speaks, fact("hit", "all", None), fact("launcher-failure", "launcher", 1)]
+
+    def heard(world_size: int | None) -> list[object]:
+        found = with_logs(ends, [log("all"), log("launcher")], world_size)
+        return [end.data["logged"] for end in found if end.kind == "launcher-failure"]
+
+    assert [heard(2), heard(3), heard(None)] == [[True], [False], [False]]
+
+
+def test_what_a_launcher_says_of_its_child_is_no_line_of_nobody() -> None:
+    told = Fact("hit", {"child_type": "ChildFailedError"}, Place(), Span("all"), "all")
+    assert logged([log("all")], fact("hit", "all", 2), told, fact("progress", "all", None)) == [False, True]
