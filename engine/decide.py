@@ -141,11 +141,17 @@ def _rank(match: Match) -> tuple[float, int, str, str]:
 
 
 def _same(a: Match, b: Match) -> bool:
-    """Whether two matches can be about one and the same fault."""
-    if a.rule.cause.id != b.rule.cause.id or a.rule.id == b.rule.id:
+    """Whether two matches can be about one and the same fault. Two of one rule are at places that differ, unless one of
+    them is at none: a scheduler tells of its job what a launcher tells of a rank."""
+    if a.rule.cause.id != b.rule.cause.id or (a.rule.id == b.rule.id and _is_placed(a) is _is_placed(b)):
         return False
     relation = "same-device" if a.rule.cause.by == "hardware" else "same-process"
     return RELATIONS[relation](a, b) is not False
+
+
+def _is_placed(match: Match) -> bool:
+    place = match.place
+    return bool(match.hosts or place.ranks or place.group) or (place.pid, place.device, place.core) != (None, None, None)
 
 
 def _not_superseded(matches: list[Match]) -> list[Match]:

@@ -434,3 +434,11 @@ def test_an_echo_at_an_unknown_place_is_explained_by_whichever_of_several_alike(
     causes = [hit("broke", device=device, pid=100 + device, offset=device) for device in (1, 2)]
     echo = hit("raising", rank=3, offset=9)
     assert roles(run(book(tmp_path), *causes, echo))["raised"] is Role.CASCADE
+
+
+def test_what_is_said_of_no_place_confirms_what_the_same_rule_found_at_one(tmp_path: Path) -> None:
+    facts = (hit("broke", host="a", device=1), hit("broke", offset=1), hit("chat", host="b", offset=2))
+    found = run(book(tmp_path), *facts)
+    assert sorted(f.role for f in found.findings if f.cause == "broken-device") == [Role.CONFIRMATION, Role.ROOT]
+    apart = run(book(tmp_path), hit("broke", host="a", device=1), hit("broke", host="b", device=1, offset=1))
+    assert [f.role for f in apart.findings if f.cause == "broken-device"] == [Role.ROOT, Role.ROOT]
