@@ -151,7 +151,11 @@ def _same(a: Match, b: Match) -> bool:
 
 def _is_placed(match: Match) -> bool:
     place = match.place
-    return bool(match.hosts or place.ranks or place.group) or (place.pid, place.device, place.core) != (None, None, None)
+    return bool(match.hosts or place.ranks or place.group) or (place.pid, place.device, place.core) != (
+        None,
+        None,
+        None,
+    )
 
 
 def _not_superseded(matches: list[Match]) -> list[Match]:

@@ -31,6 +31,7 @@ from neuron_doctor.engine.standings import match_standings
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, NotEvaluable, Verdict
 from neuron_doctor.engine.witnesses import Witnesses, disagreements, witnesses
+from neuron_doctor.engine.went_down import went_down
 from neuron_doctor.engine.worker_ends import heard_ranks, with_logs
 from neuron_doctor.engine.world import world_of
 
@@ -96,6 +97,7 @@ def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
 def _odd_ones(facts: Sequence[Fact], sources: Sequence[Source], topology: Topology) -> Iterable[Fact]:
     """What is told by those that alone say nothing."""
     yield from lost_hosts(facts, sources, topology)
+    yield from went_down(facts)
     yield from silent_ranks(facts, sources, topology)
 
 

@@ -76,6 +76,12 @@ _ALL = (
         "name:str action:str serial:str raw:str",
     ),
     _kind("attach", "a process opened the device (`npid_attach`)", "kernel", "slot:int"),
+    _kind(
+        "host-down",
+        "the kernel of a host started anew while processes, so many, had its devices open; `of_ranks`: ranks of the job",
+        "kernel",
+        "processes:int of_ranks:bool",
+    ),
     _kind("detach", "a process closed the device (`npid_detach`), usually by exiting", "kernel", "slot:int"),
     _kind(
         "reset",
