@@ -30,8 +30,8 @@ from neuron_doctor.engine.snapshots import questioned
 from neuron_doctor.engine.standings import match_standings
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, NotEvaluable, Verdict
-from neuron_doctor.engine.witnesses import Witnesses, disagreements, witnesses
 from neuron_doctor.engine.went_down import went_down
+from neuron_doctor.engine.witnesses import Witnesses, disagreements, witnesses
 from neuron_doctor.engine.worker_ends import heard_ranks, with_logs
 from neuron_doctor.engine.world import world_of
 
