@@ -84,7 +84,7 @@ def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
     standings = match_standings(placed, collection.sources, topology)
     compared = [f for f in standings.collectives if whole or f.data["witness"] == "recorder"]
     collectives = acquitted(compared, placed, topology.ranks)
-    collectives = questioned(standing_still(collectives, placed), placed, collection.sources)
+    collectives = questioned(standing_still(collectives, placed, collection.sources), placed, collection.sources)
     collectives = silent_in_dumps(collectives, placed, heard, topology) if whole else collectives
     odd = _odd_ones(placed, collection.sources, topology) if whole else ()
     facts = (*placed, *complete(collectives, topology), *odd)

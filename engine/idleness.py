@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Clock, Fact
+from neuron_doctor.engine.elapsed import unmoved_ns
+from neuron_doctor.engine.facts import Clock, Fact, Source
 
 #: So long no job leaves all its cores idle between two steps; it is the default time-out of process groups.
 _LONG_NS = 600 * 10**9
@@ -17,17 +18,20 @@ _MINUTE_NS = 60 * 10**9
 _CORES = "neuroncore_utilization"
 
 
-def standing_still(collectives: Iterable[Fact], facts: Sequence[Fact]) -> Iterator[Fact]:
+def standing_still(
+    collectives: Iterable[Fact], facts: Sequence[Fact], sources: Iterable[Source] = ()
+) -> Iterator[Fact]:
     """The `collective` facts; those that say that nothing is outstanding, as a hang elsewhere where the job stands still.
     One that answers requests stands still where none comes: only one of which a training step is told does so in vain."""
     steps = [fact for fact in facts if fact.kind == "progress"]
     trains = bool(steps) and not any(fact.data.get("served") for fact in steps)
-    still = max(_dated_ns(facts, steps), _counted_ns(facts)) if trains else 0
+    idle = max(_dated_ns(facts, steps), _counted_ns(facts)) if trains else 0
+    still = max(idle, unmoved_ns(facts, sources)) if trains else 0
     for fact in collectives:
         if still >= _LONG_NS and fact.data.get("verdict") == "healthy" and fact.data.get("witness") == "recorder":
             told = (
                 f"{fact.data['description']}; since the last one their processes have lived on for "
-                f"{still // _MINUTE_NS} minutes and left all cores idle"
+                f"{still // _MINUTE_NS} minutes{' and left all cores idle' if idle == still else ''}"
             )
             yield replace(fact, data={**fact.data, "verdict": "outside", "description": told})
         else:

@@ -56,12 +56,13 @@ def with_years(facts: Iterable[Fact]) -> tuple[Fact, ...]:
         return facts
     middle = sorted(dated)[len(dated) // 2]
     return tuple(
-        replace(f, instant=_dated(f.instant, middle)) if f.instant and f.instant.clock is Clock.YEARLESS else f
+        replace(f, instant=dated_near(f.instant, middle)) if f.instant and f.instant.clock is Clock.YEARLESS else f
         for f in facts
     )
 
 
-def _dated(instant: Instant, near_ns: int) -> Instant:
+def dated_near(instant: Instant, near_ns: int) -> Instant:
+    """A year-less instant in the year in which it falls nearest to a dated one."""
     stamp, year = date_of(instant.ns), date_of(near_ns).year
     candidates = [_in_year(stamp, y) for y in (year - 1, year, year + 1)]
     best = min(candidates, key=lambda ns: abs(ns - near_ns))

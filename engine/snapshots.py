@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from neuron_doctor.engine.elapsed import unmoved_ns
 from neuron_doctor.engine.facts import Clock, Fact, Source
 
 #: What is collected beside dumps of a hang goes on so long after the last operation was issued.
 _LONG_NS = 60 * 10**9
+#: No collective, and no step of training, takes so long; it is the default time-out of process groups.
+_LONGEST_NS = 600 * 10**9
 #: Facts that only somebody states who gave up, or for whom a worker ended.
 _GAVE_UP = frozenset({"hang-report", "launcher-failure", "status"})
 
@@ -26,7 +29,9 @@ _TOLD = (
 
 def questioned(collectives: Iterable[Fact], facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fact]:
     """The `collective` facts; those that say that all have come and nothing moves, undecided where the job may move."""
-    unproven = any(source.kind == "log" and source.records for source in sources) and not _is_hang(facts)
+    sources = tuple(sources)
+    proven = _is_hang(facts) or unmoved_ns(facts, sources) >= _LONGEST_NS
+    unproven = any(source.kind == "log" and source.records for source in sources) and not proven
     for fact in collectives:
         if unproven and fact.data.get("verdict") == "transport-stall" and fact.data.get("witness") == "recorder":
             told = f"{fact.data['description']}{_TOLD}"

@@ -1,0 +1,46 @@
+"""How long a job held its devices after its last step, by the kernel log of its host."""
+
+from __future__ import annotations
+
+from builders import progress, source
+from msgspec.structs import replace
+
+from neuron_doctor.engine.elapsed import unmoved_ns
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source, Span
+
+SECOND = 10**9
+
+
+def device(kind: str, at: float, offset: int, host: str = "a") -> Fact:
+    instant = Instant(round(at * SECOND), Clock.HOST_LOCAL)
+    return Fact(kind, {"slot": 1}, Place(host=host, pid=7), Span("kern", offset), "kern", instant)
+
+
+KERNEL = source("kern", kind="kernel", first=0, last=9_000, host="a")
+LOG = source("s", first=100_004, last=100_300, host="a")
+STEP = progress(at=100_300, host="a")
+
+
+def unmoved(*facts: Fact, sources: tuple[Source, ...] = (KERNEL, LOG)) -> float:
+    return unmoved_ns((STEP, *facts), sources) / SECOND
+
+
+def test_what_the_kernel_saw_held_for_longer_than_the_program_told_of_stood_still() -> None:
+    assert unmoved(device("attach", 5_000, 1)) == 4_000 - 296
+
+
+def test_who_let_go_does_not_stand_still() -> None:
+    assert unmoved(device("attach", 5_000, 1), device("detach", 6_000, 2)) == 0
+    assert unmoved(device("detach", 4_000, 1), device("attach", 5_000, 2)) == 4_000 - 296
+
+
+def test_another_host_tells_nothing() -> None:
+    assert unmoved(device("attach", 5_000, 1, host="b")) == 0
+    assert unmoved() == 0
+
+
+def test_a_log_without_a_year_ends_in_the_year_in_which_its_records_are() -> None:
+    year = 54 * 365.25 * 86_400
+    yearless = replace(KERNEL, last=Instant(round((2 * 365.25 * 86_400 + 9_000) * SECOND), Clock.YEARLESS))
+    found = unmoved(device("attach", year + 5_000, 1), sources=(yearless, LOG))
+    assert abs(found - 3_704) < 2 * 86_400
