@@ -42,7 +42,7 @@ def silent_ranks(facts: Sequence[Fact], sources: Iterable[Source], topology: Top
     if gave_up and spoken - gave_up and not _wrote_nothing(rank, spoken, dumped):
         return []
     host = topology.host_of_rank.get(rank)
-    ends = [f for f in facts if f.kind == "launcher-failure" and f.place.rank == rank and _is_told_to_end(f.data)]
+    ends = [f for f in facts if f.kind == "launcher-failure" and rank in ranks_of(f.place) and _is_told_to_end(f.data)]
     near = [fact for fact in reports if fact.place.host == host]
     fewest = _FEWEST if ends or _wrote_nothing(rank, spoken, dumped) else _FEWEST_UNTIMED
     if not all(_is_late(end, near) for end in ends) or len(spoken) < fewest:

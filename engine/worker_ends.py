@@ -16,6 +16,8 @@ _TOLD_TO_END = frozenset({-15, 143})
 _LAUNCHERS = frozenset({"srun", "mpirun", "torchrun"})
 #: What is told of a worker by others.
 _OF_OTHERS = frozenset({"launcher-failure", "oom-kill", "attach", "detach", "core-dump", "stand"})
+#: What tells why somebody ended.
+_OF_ENDS = frozenset({"hang-report", "status"})
 #: What the runtime says in every worker, and nowhere else.
 _OF_WORKERS = frozenset({"core-layout", "visible-cores"})
 
@@ -45,7 +47,8 @@ def heard_ranks(facts: Sequence[Fact], sources: Iterable[Source], world_size: in
     anonymous = {fact.source for fact in spoken if _is_of_nobody(fact) and not _is_of_no_end(fact)}
     heard |= {f.place.rank for f in spoken if f.place.rank is not None and f.source not in anonymous}
     workers = {(f.place.host, f.place.pid) for f in spoken if f.kind in _OF_WORKERS and f.place.pid is not None}
-    return None if world_size and len(workers) >= world_size else frozenset(heard)
+    lost = any(_is_of_nobody(fact) and fact.kind in _OF_ENDS for fact in spoken)
+    return None if world_size and len(workers) >= world_size and not lost else frozenset(heard)
 
 
 def _is_of_nobody(fact: Fact) -> bool:

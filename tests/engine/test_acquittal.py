@@ -34,3 +34,11 @@ def test_it_stays_convicted_where_it_says_nothing_of_a_peer() -> None:
 def test_what_its_arguments_prove_stands() -> None:
     mismatch = fact("collective", 2, verdict="size-mismatch", description="other sizes")
     assert verdicts(*DUMPS, LOST, convicted=mismatch) == [("size-mismatch", (2,))]
+
+
+def test_one_that_gave_up_in_an_operation_that_it_names_waited_too() -> None:
+    convicted = fact("collective", 2, verdict="rank-missing", description="d", witness="recorder")
+    waited = fact("hang-report", 2, what="watchdog", operation="recv")
+    assert verdicts(*DUMPS, waited, ranks=(0, 1, 2), convicted=convicted) == [("undecided", ())]
+    for other in (fact("hang-report", 1, what="watchdog", operation="recv"), fact("hang-report", 2, what="watchdog")):
+        assert verdicts(*DUMPS, other, ranks=(0, 1, 2), convicted=convicted) == [("rank-missing", (2,))]

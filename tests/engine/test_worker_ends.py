@@ -98,3 +98,10 @@ def test_all_are_heard_where_as_many_workers_speak_as_the_job_has_ranks() -> Non
 def test_what_a_launcher_says_of_its_child_is_no_line_of_nobody() -> None:
     told = Fact("hit", {"child_type": "ChildFailedError"}, Place(), Span("all"), "all")
     assert logged([log("all")], fact("hit", "all", 2), told, fact("progress", "all", None)) == [False, True]
+
+
+def test_a_report_of_nobody_may_be_that_of_the_one_that_ended() -> None:
+    speaks = [Fact("core-layout", {}, Place(host="a", pid=pid), Span("all"), "all") for pid in (11, 12)]
+    ends = [*speaks, fact("hang-report", "all", None), fact("launcher-failure", "launcher", 1)]
+    found = with_logs(ends, [log("all"), log("launcher")], 2)
+    assert [end.data["logged"] for end in found if end.kind == "launcher-failure"] == [False]
