@@ -6,11 +6,12 @@ from pathlib import Path
 
 import typer
 
-from neuron_doctor.commands import rule_lint, rule_list, rule_show, rule_test, rule_why
+from neuron_doctor.commands import rule_lint, rule_list, rule_new, rule_show, rule_test, rule_why
 from neuron_doctor.commands.inputs import NoBuiltin, Rules
 from neuron_doctor.commands.rule_inputs import loaded
 
 app = typer.Typer(help="Check, test and document rules.", rich_markup_mode=None, no_args_is_help=True)
+app.command("new")(rule_new.new)
 app.command("lint")(rule_lint.lint)
 app.command("test")(rule_test.test)
 app.command("why")(rule_why.why)
