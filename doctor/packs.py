@@ -26,9 +26,15 @@ def load(packs: Packs, keep: Keep | None = None) -> Rulebook:
 def load_with_examples(packs: Packs) -> Rulebook:
     """The rules of the packs as their authors want them: with examples, and from the files. Raises RulebookError."""
     from neuron_doctor.engine.rule_loader import compile_rulebook  # noqa: PLC0415 - YAML and lark: only where needed
+    from neuron_doctor.rulefiles import with_directories  # noqa: PLC0415
 
-    return compile_rulebook(_files(packs))
+    return with_directories(compile_rulebook(_files(packs)), directories(packs))
+
+
+def directories(packs: Packs) -> list[Path]:
+    """Where the rules of the packs are, the built-in ones first."""
+    return [builtin_pack(), *packs.further]
 
 
 def _files(packs: Packs) -> list[PackFile]:
-    return read_packs([builtin_pack(), *packs.further], only_terms=() if packs.builtin else (builtin_pack(),))
+    return read_packs(directories(packs), only_terms=() if packs.builtin else (builtin_pack(),))

@@ -122,6 +122,8 @@ def _follows(follows: Follows) -> str:
 
 
 def _example(example: ExampleDoc) -> str:
+    if example.directory:
+        return f"\n### {example.name}\n\nThe directory {code_span(Path(example.directory).name)} beside the rule.\n"
     files = example.files or {"run.log": example.text or ""}
     blocks = ("\n".join(["", f"`{path}`", "", *code_block(text.splitlines()), ""]) for path, text in files.items())
     return f"\n### {example.name}\n{''.join(blocks)}"

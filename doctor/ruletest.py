@@ -1,71 +1,77 @@
-"""Runs the examples that stand in rules: positives must fire the rule, near misses must not."""
+"""Runs the examples that stand in rules: positives must fire the rule as they expect, near misses must not."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from neuron_doctor.collectors.base import HEAD, Input
-from neuron_doctor.collectors.hints import place_of_path
-from neuron_doctor.engine.diagnosis import diagnose
+from msgspec import Struct
+
+from neuron_doctor.engine.diagnosis import diagnose_once
+from neuron_doctor.engine.match import matches_of
 from neuron_doctor.engine.rulebook import Rule, Rulebook
-from neuron_doctor.engine.rulefile import ExampleDoc
+from neuron_doctor.engine.rulefile import ExpectDoc
 from neuron_doctor.engine.verdict import Finding
-from neuron_doctor.pipeline import collect_inputs
+from neuron_doctor.examples import Exhibit, exhibits_of
 from neuron_doctor.scan import Engine
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An example that came out otherwise than its rule says."""
+class Outcome(Struct, frozen=True):
+    """How one example of a rule came out; `fault` says in words what is otherwise than the rule says, if anything is."""
 
-    rule: str
+    rule: Rule
     example: str
-    what: str
+    fault: str = ""
 
     def __str__(self) -> str:
-        return f"{self.rule}: example {self.example!r}: {self.what}"
+        return f"{self.rule.id}: example {self.example!r}: {self.fault}"
 
 
-def check_rule(rule: Rule, rulebook: Rulebook, engine: Engine) -> Iterator[Failure]:
+def check_rule(rule: Rule, rulebook: Rulebook, engine: Engine) -> Iterator[Outcome]:
     """The examples of one rule that fail."""
-    if rule.examples is None:
-        return
-    for example in rule.examples.positive:
-        findings = [f for f in _findings(example, rulebook, engine) if f.rule == rule.id]
-        if not findings:
-            yield Failure(rule.id, example.name, "the rule does not fire")
-        elif not any(_as_expected(finding, example) for finding in findings):
-            seen = "; ".join(f"{f.role.value} at {_shown(f)}" for f in findings)
-            yield Failure(rule.id, example.name, f"it fires, but as {seen}")
-    for example in rule.examples.negative:
-        if any(f.rule == rule.id for f in _findings(example, rulebook, engine)):
-            yield Failure(rule.id, example.name, "the rule fires on this near miss")
+    outcomes = (outcome(exhibit, rule, rulebook) for exhibit in exhibits_of(rule, rulebook, engine))
+    return (one for one in outcomes if one.fault)
 
 
-def _findings(example: ExampleDoc, rulebook: Rulebook, engine: Engine) -> tuple[Finding, ...]:
-    files = example.files or {"run.log": example.text or ""}
-    return diagnose(rulebook, collect_inputs(inputs_of(files), engine)).findings
+def outcome(exhibit: Exhibit, rule: Rule, rulebook: Rulebook) -> Outcome:
+    """How an example comes out for a rule of the rulebook."""
+    return Outcome(rule, exhibit.example.name, fault_of(exhibit, rule, rulebook))
 
 
-def inputs_of(files: Mapping[str, str]) -> Iterator[Input]:
-    """Inputs made of texts by path."""
-    for path, text in sorted(files.items()):
-        raw = text.encode()
-        stream: io.BufferedReader = io.BufferedReader(io.BytesIO(raw), 2 * HEAD)
-        name = path.rpartition("/")[2]
-        yield Input(path, name, stream, len(raw), place_of_path(path), source_id=path)
+def fault_of(exhibit: Exhibit, rule: Rule, rulebook: Rulebook) -> str:
+    """What is wrong with an example of a rule, empty for nothing. The rule is the one of that name in the rulebook. All rules
+    are applied only where this one holds, for only they tell what becomes of it."""
+    holds = matches_of(rule, exhibit.ground, exhibit.earlier)
+    findings = diagnose_once(rulebook, exhibit.collection).findings if holds else ()
+    own = [finding for finding in findings if finding.rule == rule.id]
+    if not exhibit.positive:
+        return "the rule fires on this near miss" if own else ""
+    if not own:
+        return "the rule does not fire" if not holds else "the rule holds, but another one takes its place"
+    differences = min((_differences(finding, exhibit.example.expect) for finding in own), key=len)
+    return f"it fires, but with {'; '.join(differences)}" if differences else ""
 
 
-def _as_expected(finding: Finding, example: ExampleDoc) -> bool:
-    if example.expect.role and finding.role.value != example.expect.role:
-        return False
-    seen = _shown(finding)
-    return all(seen.get(name) == value for name, value in example.expect.place.items())
+def _differences(finding: Finding, expect: ExpectDoc) -> list[str]:
+    """In what a finding is not as expected, in words."""
+    place = _place(finding)
+    pairs: list[tuple[str, object, object]] = [(name, place.get(name), value) for name, value in expect.place.items()]
+    if expect.role:
+        pairs.append(("role", finding.role.value, expect.role))
+    if expect.cause:
+        pairs.append(("cause", finding.cause, expect.cause))
+    if expect.actions is not None:
+        actions = [action.action.value for action in finding.actions]
+        pairs.append(("actions", actions, [action.value for action in expect.actions]))
+    return [f"{name} {_shown(seen)}, not {_shown(wanted)}" for name, seen, wanted in pairs if seen != wanted]
 
 
-def _shown(finding: Finding) -> dict[str, object]:
+def _place(finding: Finding) -> dict[str, object]:
     known = finding.place.known().items()
     place: dict[str, object] = {name: list(value) if isinstance(value, tuple) else value for name, value in known}
     return {**place, "hosts": list(finding.hosts)} if finding.hosts else place
+
+
+def _shown(value: object) -> str:
+    return (
+        "not known" if value is None else f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
+    )

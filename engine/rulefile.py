@@ -162,18 +162,21 @@ class AlternativeDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class ExpectDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """What the finding of a positive example must look like (only what is said)."""
+    """What the finding of a positive example must look like (only what is said); `actions` in their order, all of them."""
 
     role: str | None = None
+    cause: Id | None = None
     place: dict[str, str | int | list[int]] = {}
+    actions: list[ActionKind] | None = None
 
 
 class ExampleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Input as text (one log), or as files by path, and what the rule makes of it."""
+    """Input as text (one log), as files by path, or as a directory beside the rule's file, and what the rule makes of it."""
 
     name: Text
     text: str | None = None
     files: dict[str, str] = {}
+    directory: Annotated[Text, Meta(description="a directory of input, relative to this file")] | None = None
     expect: ExpectDoc = msgspec.field(default_factory=ExpectDoc)
 
 

@@ -46,11 +46,12 @@ from neuron_doctor.engine.rulefile import (
     SequenceDoc,
     Trust,
 )
+from neuron_doctor.examples import inputs_of
 from neuron_doctor.exits import Exit, Nagios
 from neuron_doctor.packs import builtin_pack
 from neuron_doctor.pipeline import collect_inputs
 from neuron_doctor.ruledocs import pages
-from neuron_doctor.ruletest import check_rule, inputs_of
+from neuron_doctor.ruletest import check_rule
 from neuron_doctor.scan import Engine
 
 ROOT = Path(__file__).parents[2]

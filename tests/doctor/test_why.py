@@ -10,10 +10,10 @@ import pytest
 
 from neuron_doctor.engine.rulebook import Rule
 from neuron_doctor.engine.why import why as looked_at
+from neuron_doctor.examples import inputs_of
 from neuron_doctor.packs import load_with_examples
 from neuron_doctor.pipeline import collect_inputs
 from neuron_doctor.request import Packs
-from neuron_doctor.ruletest import inputs_of
 from neuron_doctor.scan import Engine
 
 RULEBOOK = load_with_examples(Packs())
