@@ -27,7 +27,6 @@ from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
 from neuron_doctor.engine.silence import silent_in_dumps, silent_ranks
 from neuron_doctor.engine.snapshots import questioned
-from neuron_doctor.engine.standings import match_standings
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, NotEvaluable, Verdict
 from neuron_doctor.engine.went_down import went_down
@@ -39,6 +38,8 @@ from neuron_doctor.engine.world import world_of
 _DOUBTFUL = 0.5
 #: So many hosts, and runs of ranks, are named in a sentence.
 _NAMED, _RUNS = 4, 3
+#: The kinds of fact that tell where a rank stands.
+_STANDING = frozenset({"fr-rank", "stand", "ndet-event", "barrier"})
 
 
 def diagnose(rulebook: Rulebook, collection: Collection) -> Diagnosis:
@@ -81,17 +82,30 @@ def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
     world = world_of(placed, topology)
     heard = heard_ranks(placed, collection.sources, world)
     placed = tuple(with_logs(placed, collection.sources, world)) if whole else placed
-    standings = match_standings(placed, collection.sources, topology)
-    compared = [f for f in standings.collectives if whole or f.data["witness"] == "recorder"]
+    found, told = _standings(placed, collection.sources, topology)
+    compared = [f for f in found if whole or f.data["witness"] == "recorder"]
     collectives = acquitted(compared, placed, topology.ranks)
     collectives = questioned(standing_still(collectives, placed, collection.sources), placed, collection.sources)
     collectives = silent_in_dumps(collectives, placed, heard, topology) if whole else collectives
     odd = _odd_ones(placed, collection.sources, topology) if whole else ()
     facts = (*placed, *complete(collectives, topology), *odd)
-    votes = witnesses(facts, standings.told if whole else ())
+    votes = witnesses(facts, told if whole else ())
     facts = tuple(sorted((*facts, *disagreements(votes)), key=canonical))
     sources = tuple(_completed_sources(collection.sources, facts, topology))
     return Evidence(facts, sources, topology, votes)
+
+
+def _standings(
+    facts: Sequence[Fact], sources: Sequence[Source], topology: Topology
+) -> tuple[Sequence[Fact], Sequence[Fact]]:
+    """What holds of the job by all that tells where its ranks stand, and what the words alone would say where there are dumps
+    too. Most logs tell nothing of that."""
+    if not any(fact.kind in _STANDING for fact in facts):
+        return (), ()
+    from neuron_doctor.engine.standings import match_standings  # noqa: PLC0415 - with it a sixth of all that the engine loads
+
+    standings = match_standings(facts, sources, topology)
+    return standings.collectives, standings.told
 
 
 def _odd_ones(facts: Sequence[Fact], sources: Sequence[Source], topology: Topology) -> Iterable[Fact]:
