@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import typer
+from typer.core import TyperGroup
 
 from neuron_doctor.__about__ import VERSION
-from neuron_doctor.commands import diagnose, evaluate, facts, part, rulebook
+from neuron_doctor.commands import diagnose, evaluate, facts, part
 from neuron_doctor.commands.completion import COMPLETE, completion, enable_completion
 from neuron_doctor.exits import Exit, Nagios
 
+if TYPE_CHECKING:
+    from typer._click.core import Command, Context
+
+RULES = "Check, test and document rules."
 EXAMPLES = """\b
 Examples:
   neuron-doctor diagnose incident/            what failed, where, what to do
@@ -20,6 +26,25 @@ Examples:
   neuron-doctor facts incident/               what was read, a JSON object a line
   neuron-doctor part /var/log -o a.part       on each node; then: diagnose *.part
 """
+
+
+class _RuleCommands(TyperGroup):
+    """The commands for rule authors: made when one of them is asked for, as every diagnosis and every --help waits for what is
+    made here."""
+
+    def _made(self) -> TyperGroup:
+        from neuron_doctor.commands import rulebook  # noqa: PLC0415
+
+        return rulebook.group()
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Their names."""
+        return self._made().list_commands(ctx)
+
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+        """One of them."""
+        return self._made().get_command(ctx, cmd_name)
+
 
 app = typer.Typer(
     name="neuron-doctor",
@@ -35,7 +60,7 @@ app.command("facts")(facts.facts)
 app.command("part")(part.part)
 app.command("evaluate")(evaluate.evaluate)
 app.command("completion")(completion)
-app.add_typer(rulebook.app, name="rules")
+app.add_typer(typer.Typer(cls=_RuleCommands, help=RULES, no_args_is_help=True), name="rules")
 
 
 def _print_version(value: bool) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from neuron_doctor.commands import rule_lint, rule_list, rule_new, rule_show, rule_test, rule_why
 from neuron_doctor.commands.inputs import NoBuiltin, Rules
 from neuron_doctor.commands.rule_inputs import loaded
 
-app = typer.Typer(help="Check, test and document rules.", rich_markup_mode=None, no_args_is_help=True)
+app = typer.Typer(rich_markup_mode=None)
 app.command("new")(rule_new.new)
 app.command("lint")(rule_lint.lint)
 app.command("test")(rule_test.test)
@@ -39,3 +41,8 @@ def docs(
     from neuron_doctor.ruledocs import write_pages  # noqa: PLC0415
 
     write_pages(loaded(rules, builtin=not no_builtin_rules), directory)
+
+
+def group() -> TyperGroup:
+    """All of them."""
+    return get_group(app)
