@@ -42,7 +42,10 @@ def silent_ranks(facts: Sequence[Fact], sources: Iterable[Source], topology: Top
     if gave_up and spoken - gave_up and not _wrote_nothing(rank, spoken, dumped):
         return []
     host = topology.host_of_rank.get(rank)
-    ends = [f for f in facts if f.kind == "launcher-failure" and rank in ranks_of(f.place) and _is_told_to_end(f.data)]
+    told = [fact for fact in facts if fact.kind == "launcher-failure"]
+    if any(not _is_told_to_end(end.data) and not heard | spoken >= set(ranks_of(end.place)) for end in told):
+        return []  # a rank of which nothing was collected failed by itself: that may be the one
+    ends = [end for end in told if rank in ranks_of(end.place) and _is_told_to_end(end.data)]
     near = [fact for fact in reports if fact.place.host == host]
     fewest = _FEWEST if ends or _wrote_nothing(rank, spoken, dumped) else _FEWEST_UNTIMED
     if not all(_is_late(end, near) for end in ends) or len(spoken) < fewest:

@@ -58,6 +58,14 @@ def test_one_that_was_ended_at_an_unknown_time_may_have_been_slower() -> None:
     assert silent(*(report(rank) for rank in (0, 1, 2, 4, 5)), fact("launcher-failure", 3, None, signal=15)) == []
 
 
+def test_one_whose_words_were_not_collected_and_that_failed_by_itself_may_be_the_one() -> None:
+    facts = [report(rank) for rank in (0, 1, 2, 4, 5)]
+    assert silent(*facts, fact("launcher-failure", 9, 605.0, exitcode=1)) == []
+    assert silent(*facts, fact("launcher-failure", 9, 605.0, signal=15)) == [3]
+    assert silent(*facts, fact("launcher-failure", 5, 605.0, exitcode=1)) == [3]
+    assert silent(*facts, fact("launcher-failure", 3, 605.0, exitcode=1)) == [3]
+
+
 def test_one_that_left_no_dump_either_needs_fewer_who_speak() -> None:
     facts = [report(rank) for rank in (0, 1, 3)]
     dumps = [fact("fr-rank", rank, None) for rank in (0, 1, 3)]
