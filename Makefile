@@ -20,7 +20,7 @@ help:
 	@echo "make demo         diagnose the incident in corpus/demo/input"
 	@echo "make test         run the tests"
 	@echo "make test-heavy   run the tests that take long"
-	@echo "make lint         ruff, mypy --strict and the lint of the rules"
+	@echo "make lint         ruff, mypy --strict, the lint and the examples of the rules"
 	@echo "make docs         write the pages about rules"
 	@echo "make evaluation   measure how often the verdict is right, and write the page (minutes)"
 	@echo "make benchmarks   measure what it costs beside yardsticks (an hour; ARGS='--size 64M' for less)"
@@ -44,6 +44,7 @@ lint-style: $(VENV)/develops
 
 lint-rules: $(VENV)/runs
 	$(BIN)/neuron-doctor rules lint
+	$(BIN)/neuron-doctor rules test --quiet --coverage --mutate
 
 # `build` goes first: setuptools would pack what an earlier build left there, deleted modules too.
 lint-types: $(TYPES)/installed

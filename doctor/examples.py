@@ -28,12 +28,13 @@ from neuron_doctor.shards import planned, scan
 
 
 class Exhibit(Struct, frozen=True):
-    """One example with what was collected of it, what rules are looked at on, what the rules that this one asks for have found
-    there, and where this one holds."""
+    """One example with what was collected of it, the rules that could find anything in it (and this one), what they are looked
+    at on, what the rules that this one asks for have found there, and where this one holds."""
 
     example: ExampleDoc
     positive: bool
     collection: Collection
+    rulebook: Rulebook
     facts: tuple[Fact, ...]
     ground: Ground
     earlier: Mapping[str, Sequence[Match]]
@@ -44,17 +45,20 @@ def exhibits_of(rule: Rule, rulebook: Rulebook, engine: Engine) -> Iterator[Exhi
     """The examples of a rule, positives first."""
     if rule.examples is None:
         return
-    asked = _asked(rule, rulebook)
+    asked, names = _asked([rule], rulebook), _names(rulebook)
     for positive, examples in ((True, rule.examples.positive), (False, rule.examples.negative)):
         for example in examples:
             collection = collected(example, rulebook, engine)
             evidence = evidence_of(collection)
-            facts = (*evidence.facts, *_shared(rule, rulebook, evidence))
+            some = _for_these(rulebook, names, evidence.facts, rule)
+            facts = (*evidence.facts, *_shared(rule, some, evidence))
             ground = ground_of(rulebook, facts, evidence.sources, evidence.topology)
             earlier: dict[str, Sequence[Match]] = {}
             for other in asked:
                 earlier[other.id] = matches_of(other, ground, earlier)
-            yield Exhibit(example, positive, collection, facts, ground, earlier, matches_of(rule, ground, earlier))
+            yield Exhibit(
+                example, positive, collection, some, facts, ground, earlier, matches_of(rule, ground, earlier)
+            )
 
 
 def collected(example: ExampleDoc, rulebook: Rulebook, engine: Engine) -> Collection:
@@ -74,9 +78,22 @@ def inputs_of(files: Mapping[str, str]) -> Iterator[Input]:
         yield Input(path, name, stream, len(raw), place_of_path(path), source_id=path)
 
 
-def _asked(rule: Rule, rulebook: Rulebook) -> list[Rule]:
-    """The rules whose findings this one asks for, and those that they ask for, in the order of the rulebook."""
-    wanted = {reference.rule for reference in cond.references(rule.when)}
+def _names(rulebook: Rulebook) -> Mapping[str, frozenset[str]]:
+    """For each rule the names of the records that it can begin with."""
+    return {rule.id: frozenset(query.name for query in cond.anchors(rule.when)) for rule in rulebook.rules}
+
+
+def _for_these(rulebook: Rulebook, names: Mapping[str, frozenset[str]], facts: Sequence[Fact], rule: Rule) -> Rulebook:
+    """The rulebook without the rules that can find nothing in these facts, whose only effect is that it takes longer."""
+    there = {SHARED_PLACE, *(fact.name for fact in facts)}
+    some = [other for other in rulebook.rules if other.id == rule.id or not there.isdisjoint(names[other.id])]
+    needed = {other.id for other in (*some, *_asked(some, rulebook))}
+    return replace(rulebook, rules=tuple(other for other in rulebook.rules if other.id in needed))
+
+
+def _asked(rules: Sequence[Rule], rulebook: Rulebook) -> list[Rule]:
+    """The rules whose findings these ask for, and those that they ask for, in the order of the rulebook."""
+    wanted = {reference.rule for rule in rules for reference in cond.references(rule.when)}
     asked: list[Rule] = []
     for other in reversed(rulebook.rules):
         if other.id in wanted:

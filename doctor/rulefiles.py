@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from neuron_doctor.engine.errors import Location, RulebookError, RuleError
 from neuron_doctor.engine.rulebook import Rule, Rulebook
 from neuron_doctor.engine.rulefile import ExampleDoc
+from neuron_doctor.engine.yamlfile import Document, read_yaml
 
 
 def file_of(where: Location, packs: Sequence[Path]) -> Path | None:
@@ -17,6 +18,12 @@ def file_of(where: Location, packs: Sequence[Path]) -> Path | None:
     inner = ((pack, where.path.removeprefix(f"{pack.name}/")) for pack in packs)
     files = (pack / rest for pack, rest in inner if rest != where.path)
     return next((file for file in files if file.is_file()), None)
+
+
+def document_of(rule: Rule, packs: Sequence[Path]) -> Document:
+    """The file of a rule, to tell where its parts stand; empty where it is in none of these packs."""
+    file = file_of(rule.location, packs)
+    return read_yaml(file.read_text("utf-8"), rule.location.path) if file else Document(rule.location.path, None, {})
 
 
 def with_directories(rulebook: Rulebook, packs: Sequence[Path]) -> Rulebook:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.diagnosis import diagnose_once
 from neuron_doctor.engine.match import matches_of
@@ -28,27 +29,31 @@ class Outcome(Struct, frozen=True):
 
 def check_rule(rule: Rule, rulebook: Rulebook, engine: Engine) -> Iterator[Outcome]:
     """The examples of one rule that fail."""
-    outcomes = (outcome(exhibit, rule, rulebook) for exhibit in exhibits_of(rule, rulebook, engine))
+    outcomes = (outcome(exhibit, rule) for exhibit in exhibits_of(rule, rulebook, engine))
     return (one for one in outcomes if one.fault)
 
 
-def outcome(exhibit: Exhibit, rule: Rule, rulebook: Rulebook) -> Outcome:
-    """How an example comes out for a rule of the rulebook."""
-    return Outcome(rule, exhibit.example.name, fault_of(exhibit, rule, rulebook))
+def outcome(exhibit: Exhibit, rule: Rule) -> Outcome:
+    """How an example comes out for its rule."""
+    return Outcome(rule, exhibit.example.name, fault_of(exhibit, rule))
 
 
-def fault_of(exhibit: Exhibit, rule: Rule, rulebook: Rulebook) -> str:
-    """What is wrong with an example of a rule, empty for nothing. The rule is the one of that name in the rulebook. All rules
-    are applied only where this one holds, for only they tell what becomes of it."""
+def fault_of(exhibit: Exhibit, rule: Rule) -> str:
+    """What is wrong with an example of a rule, or of a mutant of it; empty for nothing. All rules are applied only where this
+    one holds, for only they tell what becomes of it."""
     holds = matches_of(rule, exhibit.ground, exhibit.earlier)
-    findings = diagnose_once(rulebook, exhibit.collection).findings if holds else ()
-    own = [finding for finding in findings if finding.rule == rule.id]
+    own = [finding for finding in _findings(exhibit, rule) if finding.rule == rule.id] if holds else []
     if not exhibit.positive:
         return "the rule fires on this near miss" if own else ""
     if not own:
         return "the rule does not fire" if not holds else "the rule holds, but another one takes its place"
     differences = min((_differences(finding, exhibit.example.expect) for finding in own), key=len)
     return f"it fires, but with {'; '.join(differences)}" if differences else ""
+
+
+def _findings(exhibit: Exhibit, rule: Rule) -> tuple[Finding, ...]:
+    rules = tuple(rule if other.id == rule.id else other for other in exhibit.rulebook.rules)
+    return diagnose_once(replace(exhibit.rulebook, rules=rules), exhibit.collection).findings
 
 
 def _differences(finding: Finding, expect: ExpectDoc) -> list[str]:

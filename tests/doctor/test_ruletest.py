@@ -9,11 +9,10 @@ from pathlib import Path
 from xml.etree.ElementTree import parse
 
 import pytest
+from small_packs import rulebook_of
 
 from neuron_doctor.engine.errors import RulebookError
 from neuron_doctor.engine.rulebook import Rulebook
-from neuron_doctor.packs import load_with_examples
-from neuron_doctor.request import Packs
 from neuron_doctor.ruletest import check_rule
 from neuron_doctor.scan import Engine
 
@@ -47,7 +46,7 @@ def pack(folder: Path, positive: str = LINE, negative: str = "text: 'acme: room 
 
 
 def faults(folder: Path) -> list[str]:
-    rulebook: Rulebook = load_with_examples(Packs((folder,), builtin=False))
+    rulebook: Rulebook = rulebook_of(folder)
     engine = Engine.of(rulebook)
     return [one.fault for rule in rulebook.rules for one in check_rule(rule, rulebook, engine)]
 
