@@ -68,6 +68,10 @@ def _of_condition(part: ConditionPart) -> Iterator[Mutant]:
             yield from _of_combination(part, part.node)
         case cond.Count():
             yield from _of_count(part, part.node)
+        case cond.Measure(within_ns=within_ns):
+            for what, ns in _windows(within_ns):
+                keys = (*part.keys, "measure", "within")
+                yield Mutant(keys, what, part.instead(replace(part.node, within_ns=ns)))
         case cond.Sequence():
             yield from _of_sequence(part, part.node)
         case cond.Absent(after=after, within_ns=within_ns):
@@ -110,6 +114,11 @@ def _of_sequence(part: ConditionPart, node: cond.Sequence) -> Iterator[Mutant]:
     keys = (*part.keys, "sequence")
     for what, ns in _windows(node.within_ns):
         yield Mutant((*keys, "within"), what, part.instead(replace(node, within_ns=ns)))
+    if node.until is not None:
+        what = f"without until `{node.until.text}`"
+        yield Mutant((*keys, "until"), what, part.instead(replace(node, until=None)))
+    if node.by:
+        yield Mutant((*keys, "by"), f"whatever `{node.by}` is", part.instead(replace(node, by=None)))
     for at, step in enumerate(node.steps):
         rest = (*node.steps[:at], *node.steps[at + 1 :])
         shorter = replace(node, steps=rest) if len(rest) > 1 else cond.Record(rest[0])

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
-from neuron_doctor.engine.expressions import Expression, Junction, RecordQuery
+from neuron_doctor.engine.expressions import Expression, Junction, RecordQuery, Version
 from neuron_doctor.engine.facts import Value
 from neuron_doctor.engine.rulebook import Rule
 
@@ -67,19 +67,24 @@ def queries_of(part: ConditionPart) -> Iterator[QueryPart]:
             yield Part((*part.keys, "record"), query, part.wanted, lambda q: put(replace(node, query=q)))
         case cond.Count(query=query):
             yield Part((*part.keys, "count", "of"), query, part.wanted, lambda q: put(replace(node, query=q)))
+        case cond.Measure(query=query):
+            yield Part((*part.keys, "measure", "of"), query, part.wanted, lambda q: put(replace(node, query=q)))
         case cond.Over(have=query):
             yield Part((*part.keys, "over", "have"), query, part.wanted, lambda q: put(replace(node, have=q)))
         case cond.Absent(after=after, query=query):
             keys = (*part.keys, "absent")
             yield Part((*keys, "after"), after, part.wanted, lambda q: put(replace(node, after=q)))
             yield Part((*keys, "record"), query, not part.wanted, lambda q: put(replace(node, query=q)))
-        case cond.Sequence(steps=steps):
+        case cond.Sequence(steps=steps, until=until):
             for at, step in enumerate(steps):
 
                 def instead(q: RecordQuery, at: int = at, steps: tuple[RecordQuery, ...] = steps) -> cond.Condition:
                     return put(replace(node, steps=(*steps[:at], q, *steps[at + 1 :])))
 
                 yield Part((*part.keys, "sequence", "steps", at), step, part.wanted, instead)
+            if until is not None:
+                keys = (*part.keys, "sequence", "until")
+                yield Part(keys, until, not part.wanted, lambda q: put(replace(node, until=q)))
 
 
 def expressions_of(where: Expression | None, keys: Keys) -> Iterator[ExpressionPart]:
@@ -121,5 +126,7 @@ def written(expression: Expression) -> str:
     return f"{expression.field} {op} {_value(expression.value)}"
 
 
-def _value(value: Value) -> str:
-    return f"[{', '.join(map(_value, value))}]" if isinstance(value, tuple) else json.dumps(value, ensure_ascii=False)
+def _value(value: Value | Version) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return str(value) if isinstance(value, Version) else json.dumps(value, ensure_ascii=False)

@@ -133,6 +133,20 @@ def test_what_is_written_of_a_query_reads_as_that_query() -> None:
         assert (again.name, without_columns(again.where)) == (query.name, without_columns(query.where))
 
 
+@pytest.mark.parametrize(
+    "where",
+    [
+        'a == "x y" and not (b < -3 or c in [1, 2.5])',
+        'a contains "]" or b starts with "v" or d is known',
+        "version >= v2.20.1 and ready == true",
+    ],
+)
+def test_every_sort_of_comparison_is_written_as_it_reads(where: str) -> None:
+    query = parse_query(f"identity where {where}")
+    again = parse_query(with_where(query, query.where).text)
+    assert without_columns(again.where) == without_columns(query.where)
+
+
 def test_every_part_is_found_in_the_file_of_its_rule() -> None:
     for rule in RULEBOOK.rules:
         document = document_of(rule, directories(Packs()))

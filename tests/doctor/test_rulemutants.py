@@ -107,6 +107,20 @@ def survivors(folder: Path) -> list[str]:
             ["100s for 10s", "1s for 10s", "without `acme-begin`", "without `acme-done`"],
         ),
         (
+            "{sequence: {steps: [acme-failed-text, acme-failed-text], within: 10s, by: path, until: acme-done}}",
+            [
+                "100s for 10s",
+                "1s for 10s",
+                "without until `acme-done`",
+                "whatever `path` is",
+                "without `acme-failed-text`",
+            ],
+        ),
+        (
+            "{measure: {of: acme-failed-text where errno > 3, take: max, field: errno, at_least: 9, within: 1m}}",
+            ["10m for 1m", "6s for 1m", "without `errno > 3`", "`errno >= 3` for `errno > 3`", "not `errno > 3`"],
+        ),
+        (
             "{absent: {record: acme-done, after: acme-begin, within: 30m}}",
             ["only `acme-begin`, whatever comes after", "5h for 30m", "3m for 30m"],
         ),
