@@ -20,7 +20,7 @@ def builtin_pack() -> Path:
 
 def load(packs: Packs, keep: Keep | None = None) -> Rulebook:
     """The rules of the packs, without their examples; compiled once and kept for other runs. Raises RulebookError."""
-    return compiled(_files(packs), keep_of_user() if keep is None else keep)
+    return compiled(files_of(packs), keep_of_user() if keep is None else keep)
 
 
 def load_with_examples(packs: Packs) -> Rulebook:
@@ -28,7 +28,7 @@ def load_with_examples(packs: Packs) -> Rulebook:
     from neuron_doctor.engine.rule_loader import compile_rulebook  # noqa: PLC0415 - YAML and lark: only where needed
     from neuron_doctor.rulefiles import with_directories  # noqa: PLC0415
 
-    return with_directories(compile_rulebook(_files(packs)), directories(packs))
+    return with_directories(compile_rulebook(files_of(packs)), directories(packs))
 
 
 def directories(packs: Packs) -> list[Path]:
@@ -36,5 +36,6 @@ def directories(packs: Packs) -> list[Path]:
     return [builtin_pack(), *packs.further]
 
 
-def _files(packs: Packs) -> list[PackFile]:
+def files_of(packs: Packs) -> list[PackFile]:
+    """The files of the packs, the built-in one first; without its rules if they are not wanted."""
     return read_packs(directories(packs), only_terms=() if packs.builtin else (builtin_pack(),))

@@ -9,6 +9,7 @@ from neuron_doctor.engine.durations import format_duration
 from neuron_doctor.engine.kinds import KINDS, FactKind
 from neuron_doctor.engine.rulebook import Explains, Follows, Rule, Rulebook
 from neuron_doctor.engine.rulefile import ActionDoc, ExampleDoc
+from neuron_doctor.lint.page import lint_page
 from neuron_doctor.reports.escape import code_block, code_span
 from neuron_doctor.ruleindex import index_pages, table
 
@@ -30,6 +31,7 @@ _TRUST = {
 def pages(rulebook: Rulebook) -> Iterator[tuple[str, str]]:
     """File name below docs/ and content of every generated page."""
     yield "facts.md", _NOTE + _facts_page()
+    yield "lint.md", _NOTE + lint_page()
     for name, text in index_pages(rulebook):
         yield f"rules/{name}", _NOTE + text
     for rule in rulebook.rules:

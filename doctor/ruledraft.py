@@ -13,7 +13,7 @@ from neuron_doctor.collectors.prefixes import peel
 from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.loosening import required_literal
 from neuron_doctor.engine.regexes import regex
-from neuron_doctor.rulelint import MIN_LITERAL
+from neuron_doctor.lint.patterns import MIN_LITERAL
 
 #: What varies from one time to the next: the form of it, what it becomes in a pattern, and what such a capture is called
 #: where no word before it gives a name. The narrow ones first.

@@ -15,6 +15,7 @@ from neuron_doctor.engine.expressions import PLACE_FIELDS, RecordQuery
 from neuron_doctor.engine.kinds import KINDS, FieldType
 from neuron_doctor.engine.patterns import Pattern, capture_type
 from neuron_doctor.engine.query_parser import BadExpression, check_types, parse_query
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.rulefile import AbsentDoc, ConditionDoc, CountDoc, MeasureDoc, OverDoc, SequenceDoc
 from neuron_doctor.engine.unlinked import Unlinked, near
 from neuron_doctor.engine.yamlfile import Document
@@ -24,6 +25,8 @@ from neuron_doctor.engine.yamlfile import Path as DocPath
 _NUMBERED = frozenset({"exactly", "all-but"})
 _IN_TIME = frozenset({"increase", "rate"})
 _NUMBERS = frozenset({"int", "float"})
+#: What is underlined of an expression, from where it is wrong.
+_WORD = regex(r'\w[\w-]*|"[^"]*"|[^\w\s]+')
 
 
 class Spot(Struct, frozen=True):
@@ -38,9 +41,9 @@ class Spot(Struct, frozen=True):
         """The place below this one."""
         return replace(self, path=(*self.path, *keys))
 
-    def complain(self, message: str, hint: str = "") -> None:
+    def complain(self, message: str, hint: str = "", check: str = "value") -> None:
         """Note that something is wrong here."""
-        self.loader.complain(self.document.at(*self.path), message, hint)
+        self.loader.complain(self.document.value(*self.path), message, hint, check)
 
 
 def condition_of(doc: str | ConditionDoc, spot: Spot) -> cond.Condition | None:
@@ -127,7 +130,7 @@ def _over(doc: OverDoc, spot: Spot) -> cond.Over:
 
 def _finding(name: str, spot: Spot, *, elsewhere: bool = False) -> cond.FindingRef:
     if name not in spot.loader.rules.keys() | spot.loader.unread:
-        spot.complain(f"there is no rule {name!r}", near(name, spot.loader.rules))
+        spot.complain(f"there is no rule {name!r}", near(name, spot.loader.rules), "name")
     return cond.FindingRef(name, elsewhere=elsewhere)
 
 
@@ -135,10 +138,10 @@ def _term(name: str, spot: Spot) -> cond.Condition | None:
     """The condition that terms.yaml has under a name. What is wrong inside of it is told where it stands."""
     terms = spot.loader.conditions
     if name not in terms:
-        spot.complain(f"there is no condition {name!r} in terms.yaml", near(name, terms))
+        spot.complain(f"there is no condition {name!r} in terms.yaml", near(name, terms), "name")
         return None
     if name in spot.open:
-        spot.complain(f"the condition {name!r} is made of itself: {' -> '.join([*spot.open, name])}")
+        spot.complain(f"the condition {name!r} is made of itself: {' -> '.join([*spot.open, name])}", check="circle")
         return None
     doc, document = terms[name]
     return condition_of(doc, Spot(spot.loader, document, ("conditions", name), (*spot.open, name)))
@@ -167,19 +170,21 @@ def _some_query(text: str, spot: Spot) -> RecordQuery:
 
 def query_of(text: str, spot: Spot) -> RecordQuery | None:
     """The query that a text is; None where it cannot be read or asks for what no record has, which is noted."""
-    at, patterns = spot.document.at(*spot.path), spot.loader.patterns
+    patterns = spot.loader.patterns
     try:
         query = parse_query(text)
         fields = fields_of(query.name, {name: pattern for name, (pattern, _) in patterns.items()})
-        if fields is None and query.name in spot.loader.unread:
-            return None
         if fields is None:
-            hint = near(query.name, [*patterns, *KINDS])
-            raise BadExpression(f"there is no pattern or kind of fact {query.name!r}", 1, hint)
+            if query.name not in spot.loader.unread:
+                said = f"there is no pattern or kind of fact {query.name!r}"
+                where = spot.document.value(*spot.path, width=len(query.name))
+                spot.loader.complain(where, said, near(query.name, [*patterns, *KINDS]))
+            return None
         check_types(query, fields)
     except BadExpression as error:
-        said = f"{error} at column {error.column} of {text!r}"
-        spot.loader.complain(at, said, error.hint)
+        word = _WORD.match(text, error.column - 1)
+        where = spot.document.value(*spot.path, skip=error.column - 1, width=len(word[0]) if word else 1)
+        spot.loader.complain(where, str(error), error.hint, "expression")
         return None
     return query
 
@@ -191,11 +196,10 @@ def _check_field(query: RecordQuery, name: str, spot: Spot, types: frozenset[str
         return  # there is no such record, which is told already
     known = {**PLACE_FIELDS, **fields}
     if name not in known:
-        spot.complain(
-            f"{query.name} has no field {name!r}", near(name, known) or f"it has: {', '.join(sorted(fields))}"
-        )
+        hint = near(name, known) or f"it has: {', '.join(sorted(fields))}"
+        spot.complain(f"{query.name} has no field {name!r}", hint, "expression")
     elif types is not None and known[name] not in types:
-        spot.complain(f"{name!r} is of type {known[name]}: it has no numbers to measure")
+        spot.complain(f"{name!r} is of type {known[name]}: it has no numbers to measure", check="expression")
 
 
 def fields_of(name: str, patterns: Mapping[str, Pattern]) -> Mapping[str, FieldType] | None:

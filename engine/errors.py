@@ -1,4 +1,4 @@
-"""Errors of rule files: each knows its place, they compare by value, and they are collected, not thrown one by one."""
+"""Errors of rule files: each knows its check and its place, they compare by value, and are collected, not thrown one by one."""
 
 from __future__ import annotations
 
@@ -8,22 +8,26 @@ from msgspec import Struct
 
 
 class Location(Struct, frozen=True, order=True):
-    """A point in a rule file; `line` and `column` count from 1, 0 means the file as a whole."""
+    """A stretch of `width` characters of one line of a rule file; `line` and `column` count from 1, 0 means the file as a
+    whole."""
 
     path: str
     line: int = 0
     column: int = 0
+    width: int = 1
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}" if self.line else self.path
 
 
 class RuleError(Struct, frozen=True, order=True):
-    """One thing wrong with a rule file, with what to do about it where that is known."""
+    """One thing wrong with a rule file, with what to do about it where that is known. `check` is the id of what it breaks
+    (docs/lint.md)."""
 
     location: Location
     message: str
     hint: str = ""
+    check: str = "value"
 
     def __str__(self) -> str:
         return f"{self.location}: {self.message}" + (f" ({self.hint})" if self.hint else "")

@@ -36,12 +36,13 @@ def _atom_end(regex: str, i: int) -> int:
             end += 1
         return end
     if regex[i] == "(":
-        return _group_end(regex, i)
+        return group_end(regex, i)
     quantifier = _QUANTIFIER.match(regex, i) or _PLUS.match(regex, i)
     return quantifier.end() if quantifier else i + 1
 
 
-def _group_end(regex: str, i: int) -> int:
+def group_end(regex: str, i: int) -> int:
+    """Where the group that opens at `i` has been closed."""
     depth, end = 1, i + 1
     while depth and end < len(regex):
         step = _atom_end(regex, end) if regex[end] in "\\[" else end + 1

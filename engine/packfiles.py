@@ -11,12 +11,13 @@ from msgspec import Struct
 
 class PackFile(Struct, frozen=True):
     """One YAML file. `shown` is what errors call it; of a pack that is there for its `only_terms`, the rules do not count;
-    with a `fault` it could not be read."""
+    with a `fault` it could not be read. `path` is where it is on this machine."""
 
     shown: str
     content: bytes
     only_terms: bool = False
     fault: str = ""
+    path: str = ""
 
 
 def read_packs(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> list[PackFile]:
@@ -38,6 +39,6 @@ def _paths(root: str) -> Iterator[tuple[str, ...]]:
 def _read(path: str, shown: str, only_terms: bool) -> PackFile:
     try:
         with open(path, "rb", buffering=0) as file:
-            return PackFile(shown, file.read(), only_terms)
+            return PackFile(shown, file.read(), only_terms, path=path)
     except OSError as error:
-        return PackFile(shown, b"", only_terms, str(error))
+        return PackFile(shown, b"", only_terms, str(error), path)

@@ -87,9 +87,43 @@ def parse_query(text: str) -> RecordQuery:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
         at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-        raise BadExpression(f"cannot read {text!r}", len(text) + 1 if at_end else max(error.column, 1)) from error
+        column = len(text) + 1 if at_end else max(error.column, 1)
+        raise BadExpression(f"cannot read {text!r}", column, _wanted(error, text, at_end=at_end)) from error
     name, where = _Builder().transform(tree)
     return RecordQuery(name, where, text)
+
+
+#: Terminals of the grammar, as authors write them, in the order in which they are told.
+_WORDS = {
+    "NAME": "a pattern or a kind of fact",
+    "WHERE": "`where`",
+    "FIELD": "a field",
+    "OPERATOR": "== != < <= > >=",
+    "IN": "`in [...]`",
+    "IS": "`is known`",
+    "KNOWN": "`known`",
+    "CONTAINS": "`contains`",
+    "STARTS": "`starts with`",
+    "WITH": "`with`",
+    "NUMBER": "a number",
+    "STRING": '"text" in double quotes',
+    "TRUE": "true or false",
+    "AND": "`and`",
+    "OR": "`or`",
+    "LSQB": "[",
+    "COMMA": "a comma",
+    "RSQB": "]",
+    "RPAR": ")",
+}
+
+
+def _wanted(error: UnexpectedInput, text: str, *, at_end: bool) -> str:
+    """What could stand where an expression cannot be read."""
+    may: set[str] = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
+    may |= set(getattr(error, "allowed", None) or ())
+    may -= {*(() if "[" in text else ("COMMA", "RSQB")), *(() if "(" in text else ("RPAR",))}
+    said = [words for name, words in _WORDS.items() if name in may]
+    return f"{'it ends too early: ' if at_end else ''}here may stand {', '.join(said)}" if said else ""
 
 
 def _tests(expression: Expression | None) -> Iterator[Test]:

@@ -15,13 +15,15 @@ from msgspec.structs import replace
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.condition_loader import Spot, condition_of, query_of
 from neuron_doctor.engine.durations import parse_duration
-from neuron_doctor.engine.errors import Location, RulebookError
+from neuron_doctor.engine.errors import Location, RulebookError, RuleError
 from neuron_doctor.engine.grades import EdgeType
 from neuron_doctor.engine.kinds import KINDS
 from neuron_doctor.engine.packfiles import PackFile, read_packs
 from neuron_doctor.engine.patterns import Pattern, PatternSet
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.rulebook import Cause, Explains, Follows, Rule, Rulebook
 from neuron_doctor.engine.rulefile import (
+    CausesFile,
     ExplainsDoc,
     FollowsDoc,
     PatternDoc,
@@ -29,11 +31,14 @@ from neuron_doctor.engine.rulefile import (
     RuleDoc,
     TermsFile,
 )
+from neuron_doctor.engine.shapes import misfits
 from neuron_doctor.engine.unlinked import Unlinked, near
 from neuron_doctor.engine.yamlfile import Document, read_yaml
 from neuron_doctor.engine.yamlfile import Path as DocPath
 
 T = TypeVar("T")
+#: What may be the name of something in a file that cannot be read.
+_NAME = regex("[a-z][a-z0-9-]*")
 
 
 def load_rulebook(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> Rulebook:
@@ -65,14 +70,16 @@ def compile_rulebook(files: Sequence[PackFile]) -> Rulebook:
 
 def _document(file: PackFile, loader: Unlinked) -> Document | None:
     if file.fault:
-        loader.complain(Location(file.shown), f"cannot be read: {file.fault}")
+        loader.complain(Location(file.shown), f"cannot be read: {file.fault}", check="file")
         return None
     try:
         return read_yaml(file.content.decode("utf-8"), file.shown)
     except RulebookError as error:
         loader.errors.extend(error.errors)
     except UnicodeDecodeError as error:
-        loader.complain(Location(file.shown), f"cannot be read: {error}")
+        where = Location(file.shown, file.content.count(b"\n", 0, error.start) + 1, 1)
+        loader.complain(where, f"cannot be read: {error}", "save it as UTF-8", "file")
+    loader.unread.update(_NAME.findall(file.content.decode("utf-8", "replace")))
     return None
 
 
@@ -83,7 +90,9 @@ def _is_rule(document: Document) -> bool:
 def _sort_in(loader: Unlinked, document: Document) -> None:
     data = document.data
     if document.path.endswith("/causes.yaml") and isinstance(data, dict):
-        _take_causes(loader, data)
+        causes = _convert(loader, document, CausesFile)
+        for family, members in causes.items() if causes else ():
+            loader.causes.update({name: Cause(name, family, doc.by, doc.meaning) for name, doc in members.items()})
     elif document.path.endswith("/terms.yaml"):
         terms = _convert(loader, document, TermsFile)
         loader.terms.update(terms.causes if terms else {})
@@ -94,26 +103,14 @@ def _sort_in(loader: Unlinked, document: Document) -> None:
     else:
         rule = _convert(loader, document, RuleDoc)
         if rule is None:
-            loader.unread.update(_names(data))
             return
         if rule.id in loader.rules:
             first = loader.rules[rule.id][1].at("id")
-            loader.complain(document.at("id"), f"rule {rule.id!r} stands at {first} already")
+            loader.complain(
+                document.value("id"), f"rule {rule.id!r} stands at {first} already", "rename one", "duplicate-id"
+            )
         loader.rules[rule.id] = (rule, document)
         _take_patterns(loader, rule.patterns, document)
-
-
-def _names(data: object) -> Iterator[str]:
-    """What a rule file gives names to, as far as it can be read."""
-    if isinstance(data, dict):
-        patterns = data.get("patterns")
-        yield from (str(name) for name in (data.get("id"), *(patterns if isinstance(patterns, dict) else ())))
-
-
-def _take_causes(loader: Unlinked, data: Mapping[str, object]) -> None:
-    for family, causes in data.items():
-        for name, said in causes.items() if isinstance(causes, dict) else ():
-            loader.causes[name] = Cause(name, family, str(said["by"]), str(said["is"]))
 
 
 def _take_patterns(loader: Unlinked, docs: Mapping[str, PatternDoc], document: Document) -> None:
@@ -121,58 +118,52 @@ def _take_patterns(loader: Unlinked, docs: Mapping[str, PatternDoc], document: D
         where = document.at("patterns", name)
         if name in loader.patterns or name in KINDS:
             other = f" at {loader.patterns[name][1]}" if name in loader.patterns else ", as a kind of fact"
-            loader.complain(where, f"{name!r} is taken{other}")
+            loader.complain(where, f"{name!r} is taken{other}", "rename it", "duplicate-id")
             continue
         pattern = Pattern(name, doc.regex, doc.channel, doc.fields, doc.emits, doc.values, doc.anchor, doc.above)
         if doc.emits not in KINDS:
-            loader.complain(where, f"there is no kind of fact {doc.emits!r}", near(doc.emits, KINDS))
-        if fault := _regex_fault(doc):
-            loader.complain(document.at("patterns", name, "regex"), fault)
+            there = document.value("patterns", name, "emits")
+            loader.complain(there, f"there is no kind of fact {doc.emits!r}", near(doc.emits, KINDS))
+        if faults := list(_regex_faults(doc, document, name)):
+            loader.errors.extend(faults)
+            loader.unread.add(name)
             continue
         loader.patterns[name] = (pattern, where)
 
 
-def _regex_fault(doc: PatternDoc) -> str:
-    try:
-        for expression in filter(None, (doc.regex, doc.anchor, doc.above)):
-            re.compile(expression)
-    except re.error as error:
-        return f"not a regular expression: {error}"
-    return ""
+def _regex_faults(doc: PatternDoc, document: Document, name: str) -> Iterator[RuleError]:
+    for key in ("regex", "anchor", "above"):
+        try:
+            re.compile(getattr(doc, key) or "")
+        except re.error as error:
+            where = document.value("patterns", name, key, skip=error.pos or 0, width=1)
+            hint = "a backslash before ( ) [ ] { } . * + ? | makes it stand for itself"
+            yield RuleError(where, f"not a regular expression: {error.msg}", hint, "regex")
 
 
 def _convert(loader: Unlinked, document: Document, shape: type[T]) -> T | None:
     try:
         return msgspec.convert(document.data, shape)
-    except msgspec.ValidationError as error:
-        message, _, path = str(error).partition(" - at `")
-        keys = _keys(path.rstrip("`"))
-        unknown = re.search(r"unknown field `(\w+)`", message)
-        if unknown:
-            keys = (*keys, unknown[1])
-        elif named := [key for key in keys if isinstance(key, str)]:
-            message = f"{named[-1]}: {message}"
-        hint = near(unknown[1], getattr(shape, "__struct_fields__", ())) if unknown else ""
-        loader.complain(document.at(*keys), message, hint)
+    except msgspec.ValidationError:
+        for wrong in misfits(document.data, shape):
+            where = document.at(*wrong.path) if wrong.on_key else document.value(*wrong.path)
+            loader.complain(where, wrong.message, wrong.hint, wrong.check)
+        loader.unread.update(_NAME.findall(document.text))
         return None
-
-
-def _keys(path: str) -> DocPath:
-    return tuple(int(i) if i else key for key, i in re.findall(r"\.(\w+)|\[(\d+)\]", path))
 
 
 def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
     """A rule with its names resolved; None where it cannot be built (the errors are noted)."""
     before = len(loader.errors)
     cause = loader.causes.get(doc.cause)
-    if cause is None:
-        loader.complain(source.at("cause"), f"there is no cause {doc.cause!r}", near(doc.cause, loader.causes))
+    if cause is None and doc.cause not in loader.unread:
+        loader.complain(source.value("cause"), f"there is no cause {doc.cause!r}", near(doc.cause, loader.causes))
     when = condition_of(doc.when, Spot(loader, source, ("when",)))
     explains = tuple(Explains(*_lag(loader, e, source, ("explains", i))) for i, e in enumerate(doc.explains))
     follows = tuple(
         Follows(
             *_lag(loader, f, source, ("follows", i)),
-            _causes(loader, f.but, source, ("follows", i)),
+            _causes(loader, f.but, source, ("follows", i, "but")),
             roots=f.of == "root",
             unknown=f.unknown,
         )
@@ -215,7 +206,7 @@ def _lag(
     loader: Unlinked, doc: ExplainsDoc | FollowsDoc, source: Document, where: DocPath
 ) -> tuple[frozenset[str], str, int, int, EdgeType]:
     """What both directions of an explanation say alike: causes, relation, durations, edge."""
-    causes = _causes(loader, doc.causes, source, where)
+    causes = _causes(loader, doc.causes, source, (*where, "causes"))
     return causes, doc.relation, parse_duration(doc.within), parse_duration(doc.lead), doc.edge
 
 
@@ -223,28 +214,30 @@ def _check_names(loader: Unlinked, doc: RuleDoc, source: Document) -> None:
     """Whether the rules and causes that a rule names beside its own are there."""
     if (doc.status == "deprecated") != (doc.successor is not None):
         said = "a deprecated rule, and no other, names the rule that took its place"
-        loader.complain(source.at("status"), said, "add or leave out successor")
+        loader.complain(source.value("status"), said, "add or leave out successor", "value")
     if doc.successor is not None and doc.successor not in loader.rules.keys() | loader.unread:
         loader.complain(
-            source.at("successor"), f"there is no rule {doc.successor!r}", near(doc.successor, loader.rules)
+            source.value("successor"), f"there is no rule {doc.successor!r}", near(doc.successor, loader.rules)
         )
     for name in set(doc.supersedes) - loader.rules.keys() - loader.unread:
-        loader.complain(source.at("supersedes"), f"there is no rule {name!r}", near(name, loader.rules))
+        where = source.value("supersedes", doc.supersedes.index(name))
+        loader.complain(where, f"there is no rule {name!r}", near(name, loader.rules))
     for i, alternative in enumerate(doc.alternatives):
-        if alternative.cause not in loader.causes:
-            loader.complain(source.at("alternatives", i, "cause"), f"there is no cause {alternative.cause!r}")
+        if alternative.cause not in loader.causes.keys() | loader.unread:
+            where = source.value("alternatives", i, "cause")
+            loader.complain(where, f"there is no cause {alternative.cause!r}", near(alternative.cause, loader.causes))
         if alternative.ranks and not any(kind.fields.get(alternative.ranks) == "list" for kind in KINDS.values()):
-            loader.complain(source.at("alternatives", i, "ranks"), f"no record has a list {alternative.ranks!r}")
+            loader.complain(source.value("alternatives", i, "ranks"), f"no record has a list {alternative.ranks!r}")
 
 
 def _causes(loader: Unlinked, names: Iterable[str], source: Document, where: DocPath) -> frozenset[str]:
     found: set[str] = set()
-    for name in names:
+    for i, name in enumerate(names):
         members = loader.terms.get(name, [name])
         for member in members:
-            if member not in loader.causes:
+            if member not in loader.causes.keys() | loader.unread:
                 loader.complain(
-                    source.at(*where, "causes"),
+                    source.value(*where, i),
                     f"there is no cause or set of causes {member!r}",
                     near(member, [*loader.causes, *loader.terms]),
                 )
@@ -260,7 +253,9 @@ def _in_order(loader: Unlinked, rules: Sequence[Rule]) -> list[Rule]:
 
     def visit(rule: Rule) -> None:
         if rule.id in open_:
-            loader.complain(rule.location, f"rules ask for each other's findings: {' -> '.join([*open_, rule.id])}")
+            loader.complain(
+                rule.location, f"rules ask for each other's findings: {' -> '.join([*open_, rule.id])}", check="circle"
+            )
             return
         open_[rule.id] = None
         for asked in cond.references(rule.when):

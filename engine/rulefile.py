@@ -11,9 +11,16 @@ from neuron_doctor.engine.grades import ActionKind, EdgeType, Severity
 from neuron_doctor.engine.kinds import FieldType
 from neuron_doctor.engine.patterns import Channel
 
-Id = Annotated[str, Meta(pattern="^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=64)]
+Id = Annotated[
+    str,
+    Meta(
+        pattern="^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+        max_length=64,
+        description="a name of small letters, digits and hyphens",
+    ),
+]
 Duration = Annotated[str, Meta(pattern=r"^\d+(\.\d+)?(ms|s|m|h|d)$", description="a number with its unit, such as 30s")]
-Share = Annotated[float, Meta(ge=0, le=1)]
+Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
 Text = Annotated[str, Meta(min_length=1)]
 Query = Annotated[
     str,
@@ -233,6 +240,17 @@ class TermsFile(Struct, forbid_unknown_fields=True):
 
     causes: dict[Id, list[Id]] = {}
     conditions: dict[Id, Query | ConditionDoc] = {}
+
+
+class CauseDoc(Struct, forbid_unknown_fields=True):
+    """One class of cause: who is normally at fault, and what it is."""
+
+    by: Literal["hardware", "host", "network", "config", "model", "user", "peer", "none"]
+    meaning: Text = msgspec.field(name="is")
+
+
+#: The causes of `causes.yaml` by their families.
+CausesFile = dict[str, dict[Id, CauseDoc]]
 
 
 def rule_schema() -> dict[str, object]:

@@ -27,9 +27,9 @@ class Unlinked(Struct):
     rules: dict[str, tuple[RuleDoc, Document]] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
 
-    def complain(self, location: Location, message: str, hint: str = "") -> None:
-        """Note that something is wrong, and what to do about it."""
-        self.errors.append(RuleError(location, message, hint))
+    def complain(self, location: Location, message: str, hint: str = "", check: str = "name") -> None:
+        """Note that something is wrong, which check it fails, and what to do about it."""
+        self.errors.append(RuleError(location, message, hint, check))
 
 
 def near(name: str, known: Iterable[str]) -> str:

@@ -37,7 +37,7 @@ def docs(
     rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
 ) -> None:
-    """Write the generated pages: one for each rule, their indexes, and the kinds of fact."""
+    """Write the generated pages: one for each rule, their indexes, the kinds of fact, and the checks of the lint."""
     from neuron_doctor.ruledocs import write_pages  # noqa: PLC0415
 
     write_pages(loaded(rules, builtin=not no_builtin_rules), directory)

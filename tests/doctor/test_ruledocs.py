@@ -60,6 +60,7 @@ def test_every_rule_has_a_page_and_stands_in_every_index(tmp_path: Path) -> None
     found = dict(pages(made(tmp_path / "pack", axle=RULE)))
     assert sorted(found) == [
         "facts.md",
+        "lint.md",
         "rules/broken-axle.md",
         "rules/by-cause.md",
         "rules/by-message.md",

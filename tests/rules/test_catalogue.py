@@ -11,10 +11,10 @@ from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.rulebook import Rule
 from neuron_doctor.engine.verdict import Finding
 from neuron_doctor.examples import inputs_of
+from neuron_doctor.lint.run import lint
 from neuron_doctor.packs import load_with_examples
 from neuron_doctor.pipeline import collect_inputs
 from neuron_doctor.request import Packs
-from neuron_doctor.rulelint import lint
 from neuron_doctor.ruletest import check_rule
 from neuron_doctor.scan import Engine
 

@@ -1,0 +1,88 @@
+"""Checks of one rule by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+
+from neuron_doctor.engine.condition_loader import fields_of
+from neuron_doctor.engine.conditions import queries, references
+from neuron_doctor.engine.expressions import PLACE_FIELDS
+from neuron_doctor.engine.patterns import Pattern
+from neuron_doctor.engine.regexes import regex
+from neuron_doctor.engine.rulebook import Rule
+from neuron_doctor.engine.unlinked import near
+from neuron_doctor.engine.yamlfile import Path
+from neuron_doctor.lint.remarks import Remark
+
+#: A title stands in a headline, before the place.
+LONGEST_TITLE = 90
+_NOTHING = regex(r"(?i)\W*(?:todo|tbd|fixme|none|n/?a|unknown|xxx+|\?*)\W*")
+_SLOT = regex(r"\{([A-Za-z_]\w*)\}")
+_SAME_PLACE = frozenset({"same-process", "same-device", "same-core"})
+_FAILURES = frozenset({"root", "victim"})
+
+
+def check_rule(rule: Rule, rules: Mapping[str, Rule], patterns: Mapping[str, Pattern]) -> Iterator[Remark]:
+    """What is wrong with a rule, whatever the others are."""
+    path = rule.location.path
+    if rule.examples is None:
+        hint = "add at least one positive and one near-miss negative"
+        yield Remark("no-examples", path, ("id",), f"rule {rule.id!r} has no examples", hint)
+    if not rule.actions and rule.role in _FAILURES:
+        said = f"rule {rule.id!r} says nothing about what to do"
+        yield Remark("no-action", path, ("id",), said, "add actions; collect-more is one")
+    for i, reference in enumerate(rule.references):
+        if _NOTHING.fullmatch(reference):
+            yield Remark(
+                "no-reference", path, ("references", i), f"{reference!r} says nothing about where this is from"
+            )
+    for i, explains in enumerate(rule.explains):
+        if rule.cause.id in explains.causes and explains.relation in _SAME_PLACE:
+            said = f"rule {rule.id!r} explains its own cause at the same place"
+            yield Remark("explains-itself", path, ("explains", i), said, f"leave {rule.cause.id!r} out")
+    yield from _slots(rule, _fillable(rule, rules, patterns))
+    yield from _style(rule)
+
+
+def _style(rule: Rule) -> Iterator[Remark]:
+    path = rule.location.path
+    if PurePath(path).stem != rule.id:
+        yield Remark(
+            "style", path, ("id",), f"the file of rule {rule.id!r} is called otherwise", f"call it {rule.id}.yaml"
+        )
+    if rule.title.rstrip().endswith("."):
+        yield Remark("style", path, ("title",), "a title is no sentence", "leave out the full stop")
+    if len(rule.title) > LONGEST_TITLE:
+        hint = "say the rest in the explanation"
+        yield Remark("style", path, ("title",), f"the title has {len(rule.title)} characters", hint)
+    if rule.explanation.rstrip()[-1:] not in ".!?)":
+        yield Remark("style", path, ("explanation",), "the explanation breaks off", "end it with a full stop")
+
+
+def _slots(rule: Rule, fillable: frozenset[str]) -> Iterator[Remark]:
+    for keys, text in _texts(rule):
+        for slot in _SLOT.finditer(text):
+            name = slot[1]
+            if name not in fillable and not (keys == ("headline",) and name == "record"):
+                said = f"nothing fills the slot {{{name}}}"
+                hint = near(name, fillable) or f"there are: {', '.join(sorted(fillable - PLACE_FIELDS.keys()))}"
+                yield Remark("unknown-slot", rule.location.path, keys, said, hint, slot.start(), len(slot[0]))
+
+
+def _texts(rule: Rule) -> Iterator[tuple[Path, str]]:
+    yield ("headline",), rule.headline
+    for i, action in enumerate(rule.actions):
+        for name in ("target", "command", "precondition", "note", "destroys"):
+            yield ("actions", i, name), getattr(action, name)
+
+
+def _fillable(rule: Rule, rules: Mapping[str, Rule], patterns: Mapping[str, Pattern]) -> frozenset[str]:
+    """The slots that the place or a record of a finding may fill, those of the findings that it asks for among them."""
+    found = {*PLACE_FIELDS}
+    for query in queries(rule.when):
+        found |= {*(fields_of(query.name, patterns) or ())}
+    for asked in references(rule.when):
+        if asked.rule in rules and asked.rule != rule.id:
+            found |= _fillable(rules[asked.rule], rules, patterns)
+    return frozenset(found)

@@ -1,0 +1,187 @@
+"""All that keeps plain data from having a shape of `rulefile`: msgspec itself stops at the first."""
+
+from __future__ import annotations
+
+import difflib
+import types
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+
+import msgspec
+from msgspec import Meta, Struct
+
+from neuron_doctor.engine.regexes import regex
+from neuron_doctor.engine.unlinked import near
+from neuron_doctor.engine.yamlfile import Path, Plain
+
+_Type: TypeAlias = Any
+#: How values of rule files are called, by msgspec and by authors.
+_NAMES = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "keys with values",
+    "null": "nothing",
+}
+_LEAST = regex(r"length >= (\d+)")
+_QUOTED = regex("`([^`]+)`")
+
+
+class Misfit(Struct, frozen=True):
+    """One thing that is not as its shape wants it, at `path`: the key itself (`on_key`) or what stands behind it."""
+
+    path: Path
+    message: str
+    hint: str
+    check: str
+    on_key: bool = False
+
+
+def misfits(data: Plain, shape: _Type, here: Path = ()) -> Iterator[Misfit]:
+    """Everything that is wrong with data that cannot be converted to this shape."""
+    shape = _chosen(shape, data)
+    inside = list(_inside(data, _bare(shape), here))
+    yield from inside
+    fault = "" if inside else _fault(data, shape)
+    if fault:
+        yield Misfit(here, *_in_words(fault, data, shape, here), "value")
+
+
+def _inside(data: Plain, shape: _Type, here: Path) -> Iterator[Misfit]:
+    """What is wrong with the parts."""
+    inner = get_args(shape)
+    if isinstance(shape, type) and issubclass(shape, Struct) and isinstance(data, dict):
+        yield from _of_struct(data, shape, here)
+    elif isinstance(data, dict) and _origin(shape) is dict:
+        for key, value in data.items():
+            yield from _of_key(key, inner[0], (*here, key))
+            yield from misfits(value, inner[1], (*here, key))
+    elif isinstance(data, list) and _origin(shape) is list:
+        for i, item in enumerate(data):
+            yield from misfits(item, inner[0], (*here, i))
+
+
+def _of_struct(data: dict[str, Plain], shape: type[Struct], here: Path) -> Iterator[Misfit]:
+    known = {field.encode_name: field for field in msgspec.structs.fields(shape)}
+    unknown = [key for key in data if key not in known]
+    meant = {name for key in unknown for name in difflib.get_close_matches(key, known, 1)}
+    missing = [name for name, field in known.items() if field.required and name not in {*data, *meant}]
+    only = missing.pop() if len(missing) == len(unknown) == 1 else ""
+    above = {key: _above(key, data, known) for key in unknown}
+    for key in unknown:
+        if above[key]:
+            said, hint = f"{key!r} stands at the wrong depth", f"indent it under {above[key]!r}"
+            yield Misfit((*here, key), said, hint, "key", on_key=True)
+            continue
+        hint = near(key, known.keys() - data.keys()) or near(key, known) or (f"did you mean {only!r}?" if only else "")
+        hint = hint or f"known here: {', '.join(known)}"
+        yield Misfit((*here, key), f"there is no key {key!r} here", hint, "key", on_key=True)
+    if missing:
+        what = ", ".join(map(repr, missing))
+        plural = "keys are" if len(missing) > 1 else "key is"
+        yield Misfit(here, f"the {plural} missing: {what}", "add " + _example(missing), "key", on_key=True)
+    for key, value in data.items():
+        if key in known and key not in above.values():
+            yield from misfits(value, known[key].type, (*here, key))
+
+
+def _above(key: str, data: dict[str, Plain], known: Mapping[str, msgspec.structs.FieldInfo]) -> str:
+    """The key with nothing behind it under which a key that is unknown here would be known."""
+    for name in known.keys() & data.keys():
+        shapes = [shape for shape in (known[name].type, *get_args(known[name].type)) if isinstance(shape, type)]
+        for shape in shapes if data[name] is None else ():
+            if issubclass(shape, Struct) and key in shape.__struct_encode_fields__:
+                return name
+    return ""
+
+
+def _origin(shape: _Type) -> Any:
+    """As `typing` has it, whose type for it leaves out most of what it gives."""
+    return get_origin(shape)
+
+
+def _example(missing: list[str]) -> str:
+    return "it" if len(missing) == 1 else "them"
+
+
+def _of_key(key: str, shape: _Type, here: Path) -> Iterator[Misfit]:
+    if fault := _fault(key, shape):
+        yield Misfit(here, *_in_words(fault, key, shape, here), "value", on_key=True)
+
+
+def _fault(data: Plain, shape: _Type) -> str:
+    try:
+        msgspec.convert(data, shape)
+    except msgspec.ValidationError as error:
+        return str(error).partition(" - at `")[0]
+    return ""
+
+
+def _in_words(fault: str, data: Plain, shape: _Type, here: Path) -> tuple[str, str]:
+    """What msgspec says, as the author of a rule would put it, and what to write."""
+    key = next((str(part) for part in reversed(here) if isinstance(part, str)), "")
+    wanted, choices = _described(shape), _choices(shape)
+    if not key:
+        return fault, "a rule file begins with keys such as `id:` and `title:`, without a dash"
+    if choices:
+        return f"{key}: there is no {data!r}", near(str(data), choices) or f"one of: {', '.join(choices)}"
+    if data is None:
+        return f"{key}: nothing stands behind this key", "write a value, or leave the key out"
+    if wanted:
+        return f"{key}: {data!r} is not {wanted}", ""
+    return f"{key} {_translated(fault)}", _remedy(fault, data)
+
+
+def _translated(fault: str) -> str:
+    if least := _LEAST.search(fault):
+        return "may not be empty" if least[1] == "1" else f"wants {least[1]} or more"
+    said = fault.replace("Expected", "wants").replace("got", "not")
+    return _QUOTED.sub(lambda types: " or ".join(_NAMES.get(name, name) for name in types[1].split(" | ")), said)
+
+
+def _remedy(fault: str, data: Plain) -> str:
+    if isinstance(data, str) and "`array`" in fault:
+        return f"put it in brackets: [{data}]"
+    return f"put it in quotes: {str(data)!r}" if "`str`" in fault and isinstance(data, int | float) else ""
+
+
+def _bare(shape: _Type) -> _Type:
+    """The list or mapping of an annotated shape; other annotations stay, for they say what is wanted."""
+    if _origin(shape) is Annotated:
+        inner = get_args(shape)[0]
+        if isinstance(inner, types.UnionType) or _origin(inner) in (list, dict, Union):
+            return inner
+    return shape
+
+
+def _chosen(shape: _Type, data: Plain) -> _Type:
+    """Of several shapes the one that the author meant."""
+    union = _bare(shape)
+    if not (isinstance(union, types.UnionType) or _origin(union) is Union):
+        return shape
+    members = [member for member in get_args(union) if member is not types.NoneType]
+    if len(members) == 1:
+        return members[0]
+    structs = [member for member in members if isinstance(member, type) and issubclass(member, Struct)]
+    if isinstance(data, dict) and structs:
+        return structs[0]
+    texts = [member for member in members if member not in structs]
+    return texts[0] if isinstance(data, str) and texts else shape
+
+
+def _described(shape: _Type) -> str:
+    metas: list[Meta] = (
+        [meta for meta in get_args(shape)[1:] if isinstance(meta, Meta)] if _origin(shape) is Annotated else []
+    )
+    return next((meta.description for meta in metas if meta.description), "")
+
+
+def _choices(shape: _Type) -> list[str]:
+    if _origin(shape) is Literal:
+        return list(map(str, get_args(shape)))
+    if isinstance(shape, type) and issubclass(shape, Enum):
+        return [str(member.value) for member in shape]
+    return []
