@@ -147,14 +147,30 @@ def test_every_sort_of_comparison_is_written_as_it_reads(where: str) -> None:
     assert without_columns(again.where) == without_columns(query.where)
 
 
-def test_every_part_is_found_in_the_file_of_its_rule() -> None:
-    for rule in RULEBOOK.rules:
+def test_every_part_is_found_in_the_file_of_its_rule(tmp_path: Path) -> None:
+    when = """
+  all:
+    - sequence: {steps: [acme-healed, acme-failed-text], within: 1m, until: acme-healed}
+    - any: [{count: {of: acme-healed, at_least: 2}}, {absent: {record: acme-healed, after: acme-failed-text, within: 1m}}]
+    - at_least: 1
+      of:
+        - over: {each: rank, quantifier: any, have: acme-healed}
+        - measure: {of: acme-failed-text, take: max, field: errno, at_least: 9}
+        - none: [{record: acme-healed}]
+"""
+    gaps(tmp_path / "p", when, [FIRES], [HEALED])
+    [rule] = rulebook_of(tmp_path / "p").rules
+    places = document_of(rule, [tmp_path / "p"]).places
+    conditions = list(conditions_of(rule))
+    asked = [query.keys for part in conditions for query in queries_of(part)]
+    assert len(asked) == 9
+    assert {*asked, *(part.keys for part in conditions)} - places.keys() == set()
+
+
+def test_every_condition_of_the_catalogue_has_its_line() -> None:
+    for rule in RULEBOOK.rules[::10]:
         document = document_of(rule, directories(Packs()))
-        assert isinstance(document.data, dict)
-        if not isinstance(document.data["when"], str):
-            keys = {query.keys for part in conditions_of(rule) for query in queries_of(part)}
-            keys |= {part.keys for part in conditions_of(rule)}
-            assert keys - document.places.keys() == set()
+        assert all(document.at(*part.keys).line >= document.at("when").line > 0 for part in conditions_of(rule))
 
 
 def test_the_rules_that_are_left_out_for_an_example_find_nothing_in_it() -> None:
