@@ -24,6 +24,7 @@ def corpus(lines: CatalogueLines) -> LogCorpus:
     return LogCorpus.drawn(lines, blocks=3)
 
 
+@pytest.mark.heavy
 def test_a_thousandth_of_the_lines_hits(lines: CatalogueLines, corpus: LogCorpus) -> None:
     text = b"".join(corpus.blocks).decode().splitlines()
     hits = sum(not lines.is_noise(line) for line in text)

@@ -163,6 +163,7 @@ def test_by_column_says_what_each_report_says(
             assert by_column == _told(data)
 
 
+@pytest.mark.heavy
 @settings(max_examples=60, deadline=None)
 @given(st.lists(RUNS, max_size=6), st.sampled_from([7, 700, 1 << 18]), st.sampled_from([b"\n", b"\r\n"]))
 def test_an_indented_report_says_what_its_lines_say(

@@ -39,6 +39,7 @@ def labels(nodes: Sequence[Path]) -> list[object]:
     return [part for node in nodes for part in ("--label", f"job/{node.name}={node}")]
 
 
+@pytest.mark.heavy
 def test_parts_of_nodes_are_diagnosed_as_their_directories_are(nodes: list[Path], tmp_path: Path) -> None:
     raw = report(*nodes, *labels(nodes))
     parts = []
