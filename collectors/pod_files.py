@@ -1,5 +1,6 @@
 """Files that are called after a pod of which Kubernetes tells (`kubectl logs train-worker-3 > train-worker-3.log`), or after what
-the lines of another file say that they are from (a pod, a log stream)."""
+the lines of another file say that they are from (a pod, a log stream); and the files beside these whose names differ from
+theirs in nothing but numbers. A pod whose name looks like that of a host (`sft-node1.log`) is a pod all the same."""
 
 from __future__ import annotations
 
@@ -9,11 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.hints import plain
-from neuron_doctor.engine.facts import Collection, Fact, Place, Source
+from neuron_doctor.engine.facts import Collection, Fact, Place, Source, pod_of
 from neuron_doctor.engine.regexes import regex
 
 #: A name without this may mean anything (`train/`).
 _TELLING = regex(r"\d|-")
+_NUMBER = regex(r"\d+")
 #: What may stand between the names of a pod and a container, or between a pod and other words.
 _BETWEEN = "._-"
 
@@ -27,7 +29,8 @@ def placed_by_pods(collection: Collection) -> Collection:
             pods[pod].add(str(fact.data.get("container") or container))
     if not pods:
         return collection
-    found = {s.path: pod for s in collection.sources if _is_free(s.place) and (pod := _named(s, pods))}
+    found = {s.path: pod for s in collection.sources if (pod := _named(s, pods)) and _is_free(s.place, pod)}
+    found |= _siblings(collection, found)
     sources = tuple(replace(s, place=_of(s.place, found[s.path])) if s.path in found else s for s in collection.sources)
     facts = tuple(
         replace(f, place=_of(f.place, found[f.span.path])) if _moves(f, found) else f for f in collection.facts
@@ -35,8 +38,8 @@ def placed_by_pods(collection: Collection) -> Collection:
     return Collection(sources, facts)
 
 
-def _is_free(place: Place) -> bool:
-    return place.host is None and place.container is None
+def _is_free(place: Place, container: str) -> bool:
+    return place.host in (None, pod_of(container)) and place.container is None
 
 
 def _moves(fact: Fact, found: Mapping[str, str]) -> bool:
@@ -44,7 +47,25 @@ def _moves(fact: Fact, found: Mapping[str, str]) -> bool:
 
 
 def _of(place: Place, container: str) -> Place:
-    return replace(place, container=container)
+    """The place in the container. What a path hinted at as a host is no host if it is the pod."""
+    return replace(place, container=container, host=None if place.host == pod_of(container) else place.host)
+
+
+def _siblings(collection: Collection, found: Mapping[str, str]) -> dict[str, str]:
+    """The pods after which the other files are called that lie beside the files of pods, by their names."""
+    shapes = {_shape(path) for path, container in found.items() if container == plain(_name(path))}
+    free = (s for s in collection.sources if s.path not in found and _shape(s.path) in shapes)
+    return {s.path: pod for s in free if _is_free(s.place, pod := plain(_name(s.path)))}
+
+
+def _name(path: str) -> str:
+    return path.replace("!", "/").rpartition("/")[2]
+
+
+def _shape(path: str) -> str:
+    """The path without the numbers of its last part."""
+    name = _name(path)
+    return path.removesuffix(name) + _NUMBER.sub("#", name)
 
 
 def _named(source: Source, pods: Mapping[str, Iterable[str]]) -> str:

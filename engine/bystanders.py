@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.facts import Fact, Source, pod_of
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.regexes import regex
@@ -44,7 +44,7 @@ class Bystanders(Struct, frozen=True):
         if place.job is not None:
             return bool(self.jobs) and _number(place.job) not in self.jobs
         if place.container is not None:
-            return bool(self.pods) and _word(_pod(place.container)) not in self.pods
+            return bool(self.pods) and _word(pod_of(place.container)) not in self.pods
         return bool(self.nodes) and place.host is not None and place.host not in self.nodes | self.hosts
 
 
@@ -59,8 +59,8 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     told += [source.place for source in sources if source.id not in controllers]
     jobs = {number for place in told if (number := _number(place.job))}
     jobs &= {number for fact in listed if (number := _number(fact.place.job))}
-    pods = {_pod(fact.place.container) for fact in listed if fact.place.container}
-    pods &= {_pod(place.container) for place in told if place.container} | set(_names_of_files(sources, controllers))
+    pods = {pod_of(fact.place.container) for fact in listed if fact.place.container}
+    pods &= {pod_of(place.container) for place in told if place.container} | set(_names_of_files(sources, controllers))
     words = frozenset(_word(pod) for pod in pods)
     return Bystanders(
         controllers,
@@ -87,7 +87,7 @@ def _homes(listed: Iterable[Fact], words: frozenset[str]) -> Mapping[str, str | 
     """On which node each pod of the job is."""
     homes: dict[str, str | None] = {}
     for place in (fact.place for fact in listed if fact.place.container):
-        pod = _pod(place.container or "")
+        pod = pod_of(place.container)
         if _word(pod) in words:
             homes[pod] = homes.get(pod) or place.host
     return homes
@@ -102,10 +102,6 @@ def _names_of_files(sources: Iterable[Source], controllers: frozenset[str]) -> I
                 yield part[:at]
                 at = part.find(".", at + 1)
             yield part
-
-
-def _pod(container: str) -> str:
-    return container.partition("/")[0]
 
 
 def _word(pod: str) -> str:

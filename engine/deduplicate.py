@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.facts import Fact, pod_of
 from neuron_doctor.engine.match import canonical
+from neuron_doctor.engine.proven import unique
+
+#: A host and a pod, each as far as known.
+Where = tuple[str, str]
 
 
 def deduplicated(facts: Iterable[Fact]) -> list[Fact]:
     """One fact for each record, however often it was captured: records with an inner time and a process are the same
     where these and the text agree; others where they stand at the same offset of the same source."""
-    kept: dict[tuple[object, ...], dict[str | None, Fact]] = defaultdict(dict)
+    captures: dict[tuple[object, ...], list[Fact]] = defaultdict(list)
     for fact in sorted(facts, key=canonical):
-        _add(kept[_identity(fact)], fact)
-    return [fact for alike in kept.values() for fact in alike.values()]
+        captures[_identity(fact)].append(fact)
+    return [fact for alike in captures.values() for fact in (_records(alike) if len(alike) > 1 else alike)]
 
 
-def _add(alike: dict[str | None, Fact], fact: Fact) -> None:
-    """Put one more capture to those of a record, by host: containers on two hosts have the same process ids and may log the
-    same in the same microsecond. A capture without a host is of the first that has one."""
-    host = fact.place.host
-    is_elsewhere = host is not None and None not in alike
-    at = host if host in alike or is_elsewhere else next(iter(alike), host)
-    known = alike.get(at)
-    one = fact if known is None else _merged(known, fact)
-    if at != one.place.host:
-        del alike[at]  # it had no host, so it was the only one
-    alike[one.place.host] = one
+def _records(alike: Sequence[Fact]) -> Iterable[Fact]:
+    """The records that captures of one text, time and process show: containers on two hosts, or two on one, have the same
+    process ids and may log the same in the same microsecond. A capture that does not say so much is of the first that it
+    may be of."""
+    host_of = unique((pod_of(f.place.container), f.place.host) for f in alike if f.place.container and f.place.host)
+    kept: dict[Where, Fact] = {}
+    first: dict[str, Where] = {}
+    for fact in sorted(alike, key=lambda fact: (not fact.place.container, not fact.place.host)):
+        where = _where(fact, host_of)
+        if where not in kept and not where[1]:
+            where = first.get(where[0], where)
+        kept[where] = _merged(kept[where], fact) if where in kept else fact
+        first.setdefault(where[0], where)
+        first.setdefault("", where)
+    return kept.values()
+
+
+def _where(fact: Fact, host_of: Mapping[str, str | None]) -> Where:
+    pod = pod_of(fact.place.container)
+    return fact.place.host or host_of.get(pod) or "", pod
 
 
 def _merged(a: Fact, b: Fact) -> Fact:

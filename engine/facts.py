@@ -77,6 +77,11 @@ def ranks_of(place: Place) -> tuple[int, ...]:
     return place.ranks or ((place.rank,) if place.rank is not None else ())
 
 
+def pod_of(container: str | None) -> str:
+    """The pod of a container (`pod/container`, or the pod alone); nothing where there is none."""
+    return (container or "").partition("/")[0]
+
+
 class Span(Struct, frozen=True):
     """Where the evidence stands. Offsets and lengths are bytes of the decompressed member; `line` and `column` count
     from 1 and are None for what is not text."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.action_words import action, headline, words_of
 from neuron_doctor.engine.decide import Graph
-from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span, ranks_of
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span, pod_of, ranks_of
 from neuron_doctor.engine.grades import Role
 from neuron_doctor.engine.match import Match, canonical
 from neuron_doctor.engine.rulefile import AlternativeDoc
@@ -128,7 +128,7 @@ def _ranks_in(fact: Fact, name: str) -> Iterator[int]:
 
 def _pod(facts: Iterable[Fact]) -> tuple[str, ...]:
     """The one pod that all of them are from, which stands for its host where nothing says on which node it ran."""
-    pods = {(fact.place.container or "").partition("/")[0] for fact in facts}
+    pods = {pod_of(fact.place.container) for fact in facts}
     return tuple(pods) if len(pods) == 1 and "" not in pods else ()
 
 

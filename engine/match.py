@@ -28,7 +28,7 @@ SCOPES: Mapping[str, tuple[str, ...]] = {
     "job": ("attempt",),
     "host": ("attempt", "host"),
     "rank": ("attempt", "host", "rank"),
-    "process": ("attempt", "host", "pid", "rank"),
+    "process": ("attempt", "host", "container", "pid", "rank"),
     "device": ("attempt", "host", "device"),
     "core": ("attempt", "host", "device", "core"),
     "record": ("attempt", "host", "pid", "rank", "device", "core", "group", "ranks"),

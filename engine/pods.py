@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Collection, Fact, Place
+from neuron_doctor.engine.facts import Collection, Fact, Place, pod_of
 from neuron_doctor.engine.proven import unique
 
 
@@ -25,16 +25,12 @@ def _seen(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
     """Each pod with a node on which Kubernetes shows it."""
     for fact in facts:
         if fact.kind in ("pod", "k8s-event") and fact.place.container and fact.place.host:
-            yield _pod(fact.place.container), fact.place.host
+            yield pod_of(fact.place.container), fact.place.host
 
 
 def _at_node(place: Place, node_of: Mapping[str, str]) -> Place:
-    pod = _pod(place.container) if place.container else place.host or ""
+    pod = pod_of(place.container) or place.host or ""
     node = node_of.get(pod)
     if node is None or place.host not in (None, pod):
         return place
     return replace(place, host=node, container=place.container or pod)
-
-
-def _pod(container: str) -> str:
-    return container.partition("/")[0]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from neuron_doctor.engine.expressions import kleene
-from neuron_doctor.engine.facts import Place, ranks_of
+from neuron_doctor.engine.facts import Place, pod_of, ranks_of
 
 
 class Located(Protocol):
@@ -62,9 +62,15 @@ def _rank(effect: Located, cause: Located) -> bool | None:
     return None if not a or not b else bool(a & b) and bool(_job(effect, cause))
 
 
+def _other_pod(effect: Located, cause: Located) -> bool:
+    """Whether each is in a pod, and in another: on one host or two, their processes are not the same."""
+    a, b = (located.place.container for located in (effect, cause))
+    return a is not None and b is not None and pod_of(a) != pod_of(b)
+
+
 def _process(effect: Located, cause: Located) -> bool | None:
     host = _host(effect, cause)
-    if host is False:
+    if host is False or _other_pod(effect, cause):
         return False
     same_rank = _rank(effect, cause)
     if same_rank is not None:

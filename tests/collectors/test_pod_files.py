@@ -48,6 +48,20 @@ def test_what_is_not_listed_is_no_pod() -> None:
     assert containers("train-worker-1.log", pod("train-worker-2")) == (None, None)
 
 
+def test_what_lies_beside_the_file_of_a_pod_and_is_called_like_it_is_of_a_pod_too() -> None:
+    listed = pod("sft-worker-1")
+    sources = tuple(
+        Source(path, path, "log") for path in ("sft-worker-0.log", "sft-worker-1.log", "x/sft-worker-2.log")
+    )
+    placed = placed_by_pods(Collection(sources, (listed,)))
+    assert [source.place.container for source in placed.sources] == ["sft-worker-0", "sft-worker-1", None]
+    assert containers("sft-worker-0.log", listed) == (None, None), "no file of a pod lies beside it"
+
+
+def test_a_pod_whose_name_looks_like_that_of_a_host_is_a_pod() -> None:
+    assert containers("sft-node901.log", pod("sft-node901"), place=Place(host="sft-node901")) == ("sft-node901",) * 2
+
+
 def test_a_known_place_stays() -> None:
     listed = pod("train-worker-1")
     assert containers("train-worker-1.log", listed, place=Place(host="node7")) == (None, None)

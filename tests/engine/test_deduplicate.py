@@ -26,6 +26,21 @@ def test_the_same_words_of_two_hosts_are_two() -> None:
     assert len(deduplicated([hit("x", at=5, pid=1, host="a"), hit("x", at=5, pid=1, host="b", offset=1)])) == 2
 
 
+def test_pods_have_the_same_process_ids_and_may_say_the_same() -> None:
+    def said(host: str | None, container: str | None, offset: int) -> Fact:
+        fact = hit("x", at=5, pid=1, host=host, offset=offset)
+        return replace(fact, place=replace(fact.place, container=container))
+
+    two = [said(None, "w-0", 0), said(None, "w-1/pytorch", 1)]
+    assert len(deduplicated(two)) == 2
+    assert len(deduplicated([*two, said(None, None, 2)])) == 2, "a tee is of one of them"
+    kubelet = said("a", "w-0/pytorch", 3)
+    assert {fact.place.host for fact in deduplicated([*two, kubelet])} == {"a", None}
+    on_one_host = [kubelet, said("a", "w-1", 4)]
+    assert len(deduplicated(on_one_host)) == 2
+    assert len(deduplicated([*on_one_host, said("a", None, 5)])) == 2
+
+
 def test_records_without_a_time_are_one_only_at_one_offset_of_one_source() -> None:
     assert len(deduplicated([hit("x"), hit("x")])) == 1
     assert len(deduplicated([hit("x"), hit("x", offset=7)])) == 2

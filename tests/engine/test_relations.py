@@ -29,3 +29,19 @@ def test_jobs_with_two_numbers_are_two(effect: str, cause: str | None, related: 
     assert RELATIONS["job"](At(Place(job=effect)), At(Place(job=cause))) is related
     on_host = RELATIONS["same-host"](At(Place(job=effect), ("a",)), At(Place(job=cause), ("a",)))
     assert on_host is related
+
+
+@pytest.mark.parametrize(
+    ("effect", "cause", "on_one_host", "anywhere"),
+    [
+        ("w-0", "w-1", False, False),
+        ("w-0/pytorch", "w-0", True, None),
+        ("w-0", None, True, None),
+    ],
+)
+def test_processes_of_two_pods_are_two_wherever_the_pods_are(
+    effect: str, cause: str | None, on_one_host: bool, anywhere: bool | None
+) -> None:
+    here, there = (At(Place(container=container, pid=1), ("a",)) for container in (effect, cause))
+    assert RELATIONS["same-process"](here, there) is on_one_host
+    assert RELATIONS["same-process"](At(here.place), At(there.place)) is anywhere
