@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import product
 
 from msgspec import Struct
 
-from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.facts import Fact, Instant
 from neuron_doctor.engine.grades import EdgeType
 from neuron_doctor.engine.match import Match
-from neuron_doctor.engine.moments import Moment, Track
+from neuron_doctor.engine.moments import Track
+from neuron_doctor.engine.offsets import Bounds
 from neuron_doctor.engine.rulebook import Explains
 from neuron_doctor.engine.timeline import Timeline
 
@@ -34,43 +35,57 @@ class Link(Struct, frozen=True):
     distance: int
 
 
-class Times(Struct, frozen=True):
-    """When each match began, by number: its first moment on each clock."""
+class Times:
+    """When each match began, by number."""
 
-    clocks: Timeline
-    firsts: Sequence[Mapping[Track, Moment]]
+    def __init__(self, matches: Iterable[Match], clocks: Timeline) -> None:
+        self._clocks = clocks
+        self._firsts = [_firsts(match.facts, clocks) for match in matches]
+        #: The clocks for all that can be compared with those of a match.
+        self._references = [frozenset(map(clocks.offsets.reference, firsts)) for firsts in self._firsts]
+        self._bounds: dict[tuple[Track, Track], Bounds | None] = {}
 
     def in_time(self, effect: int, cause: int, explains: Explains) -> bool | None:
         """Whether the cause began within the lag that its rule allows before the effect; None where clocks do not say, or
         one says no and another cannot. What one clock saw of both counts; several clocks only where none saw both."""
-        before, after = self.firsts[cause], self.firsts[effect]
-        both = before.keys() & after.keys()
-        pairs: Iterable[tuple[Moment, Moment]] = ((before[track], after[track]) for track in both)
-        if not both and len(before) * len(after) <= _MOST_PAIRS:
-            pairs = product(before.values(), after.values())
+        if self._references[effect].isdisjoint(self._references[cause]):
+            return None
         known, unknown = False, False
-        for first, then in pairs:
-            gap = self.clocks.difference(first, then)
-            if gap is None:
+        for (one, first), (other, then) in _pairs(self._firsts[cause], self._firsts[effect]):
+            bounds = self._between(one, other)
+            if bounds is None:
                 continue
+            gap = self._clocks.gap(one, first, other, then, bounds)
             timely = gap.within(-explains.lead_ns, explains.within_ns)
             if timely:
                 return True
             known, unknown = True, unknown or timely is None
         return False if known and not unknown else None
 
+    def _between(self, one: Track, other: Track) -> Bounds | None:
+        pair = one, other
+        if pair not in self._bounds:
+            self._bounds[pair] = self._clocks.bounds(one, other)
+        return self._bounds[pair]
 
-def times_of(matches: Iterable[Match], clocks: Timeline) -> Times:
-    """When each of the matches began."""
-    return Times(clocks, [_firsts(match.facts, clocks) for match in matches])
+
+#: The first instant of a match on one clock.
+_First = tuple[Track, Instant]
 
 
-def _firsts(facts: Iterable[Fact], clocks: Timeline) -> dict[Track, Moment]:
-    firsts: dict[Track, Moment] = {}
+def _pairs(before: Mapping[Track, Instant], after: Mapping[Track, Instant]) -> Iterable[tuple[_First, _First]]:
+    """The pairs that are of one clock; all pairs, if they are not too many, where there is none."""
+    of_one_clock = [((track, first), (track, after[track])) for track, first in before.items() if track in after]
+    return of_one_clock or (product(before.items(), after.items()) if len(before) * len(after) <= _MOST_PAIRS else ())
+
+
+def _firsts(facts: Iterable[Fact], clocks: Timeline) -> dict[Track, Instant]:
+    firsts: dict[Track, Instant] = {}
     for fact in facts:
-        moment = clocks.moment(fact)
-        if moment and (moment.track not in firsts or moment.instant.ns < firsts[moment.track].instant.ns):
-            firsts[moment.track] = moment
+        if moment := clocks.moment(fact):
+            track = moment.track
+            if track not in firsts or moment.instant.ns < firsts[track].ns:
+                firsts[track] = moment.instant
     return firsts
 
 

@@ -38,6 +38,11 @@ class Offsets(Struct, frozen=True):
     anchors: Mapping[Track, int] = field(default_factory=dict)
     witnesses: Mapping[Track, frozenset[str]] = field(default_factory=dict)
 
+    def reference(self, track: Track) -> Track:
+        """The same clock for all that can be compared with each other; the clock itself where it is alone."""
+        one = self.component_of.get(track)
+        return track if one is None else one.reference
+
     def between(self, a: Track, b: Track) -> Bounds:
         """The shift of `b` minus that of `a`."""
         one = self.component_of.get(a)

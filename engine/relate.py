@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from neuron_doctor.engine.facts import ranks_of
 from neuron_doctor.engine.follow import followed
-from neuron_doctor.engine.links import NEAR, OWN, WIDE, Link, Times, strength, times_of
+from neuron_doctor.engine.links import NEAR, OWN, WIDE, Link, Times, strength
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.rulebook import Explains
@@ -32,7 +32,7 @@ def relate(matches: Sequence[Match], clocks: Timeline) -> list[Link]:
     for number, match in enumerate(matches):
         if match.rule.explains:
             by_rule[match.rule.id].append(number)
-    times, records = times_of(matches, clocks), _Records(matches)
+    times, records = Times(matches, clocks), _Records(matches)
     links = [link for causes in by_rule.values() for link in _links_of_rule(matches, times, records, effects, causes)]
     own = list(followed(matches, times))
     echoes = {link.effect for link in own}
@@ -70,6 +70,7 @@ class _ByPlace:
         self._all = list(causes)
         self._by_host: dict[str, list[int]] = defaultdict(list)
         self._by_rank: dict[int, list[int]] = defaultdict(list)
+        self._nearest: dict[tuple[str, ...], list[int]] = {}
         for cause in causes:
             for host in matches[cause].hosts or ("",):
                 self._by_host[host].append(cause)
@@ -86,11 +87,14 @@ class _ByPlace:
         of_ranks = (cause for rank in ranks for cause in self._by_rank.get(rank, ()))
         return sorted({*of_ranks, *(cause for host in (*hosts, "") for cause in self._by_host.get(host, ()))})
 
-    def nearest_first(self, effect: int) -> list[int]:
+    def nearest_first(self, effect: int) -> Sequence[int]:
         """Those of the same host, then the others in canonical order."""
-        near = [cause for host in self._matches[effect].hosts for cause in self._by_host.get(host, ())]
-        known = set(near)
-        return [*near, *(cause for cause in self._all if cause not in known)]
+        hosts = self._matches[effect].hosts
+        if hosts not in self._nearest:
+            near = [cause for host in hosts for cause in self._by_host.get(host, ())]
+            known = set(near)
+            self._nearest[hosts] = [*near, *(cause for cause in self._all if cause not in known)]
+        return self._nearest[hosts]
 
 
 def _link(

@@ -8,15 +8,16 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from neuron_doctor.engine.clocks import Clocks, clocks_of
-from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.facts import Fact, Instant, Source
 from neuron_doctor.engine.meetings import orders_of_meetings
 from neuron_doctor.engine.moments import Moment, Track
-from neuron_doctor.engine.offsets import Offsets, estimate
+from neuron_doctor.engine.offsets import Bounds, Offsets, estimate
 from neuron_doctor.engine.process_lives import orders_of_processes
 from neuron_doctor.engine.zones import are_one_clock, assumed_zones, proven_zones, wall_clocks, zone_limits
 
 #: Larger than any difference of instants.
 _FOREVER = 1 << 70
+_SAME = Bounds(0, 0)
 
 
 class Gap(NamedTuple):
@@ -46,16 +47,23 @@ class Timeline(Struct, frozen=True):
 
     def difference(self, a: Moment, b: Moment) -> Gap | None:
         """How much later `b` was than `a`; None where nothing bounds it."""
-        gap = b.instant.ns - a.instant.ns
-        error = a.instant.uncertainty_ns + b.instant.uncertainty_ns
-        one, other = a.track, b.track
+        bounds = self.bounds(a.track, b.track)
+        return self.gap(a.track, a.instant, b.track, b.instant, bounds) if bounds else None
+
+    def bounds(self, one: Track, other: Track) -> Bounds | None:
+        """How far apart two clocks are, as far as anything is known of it."""
         if one == other:
-            return Gap(gap - error, gap + error)
-        low, high = self.offsets.between(one, other)
-        if low is None and high is None:
-            return None
-        if not are_one_clock(one, other):
-            error += self.offsets.drift(one, a.instant.ns) + self.offsets.drift(other, b.instant.ns)
+            return _SAME
+        bounds = self.offsets.between(one, other)
+        return None if bounds.low is None and bounds.high is None else bounds
+
+    def gap(self, one: Track, a: Instant, other: Track, b: Instant, bounds: Bounds) -> Gap:
+        """How much later `b` was, by a clock `other`, than `a` by a clock `one`, which are so far apart."""
+        gap = b.ns - a.ns
+        error = a.uncertainty_ns + b.uncertainty_ns
+        if one != other and not are_one_clock(one, other):
+            error += self.offsets.drift(one, a.ns) + self.offsets.drift(other, b.ns)
+        low, high = bounds
         return Gap(
             -_FOREVER if low is None else gap + low - error,
             _FOREVER if high is None else gap + high + error,
