@@ -1,7 +1,9 @@
-"""Takes back that a collective stalls where the dumps may be of a job that moves: somebody asked for them, nobody gave up.
+"""Takes back that a collective stalls, or that a rank's device never came to it, where the dumps may be of a job that
+moves: somebody asked for them, nobody gave up.
 
-A dump does not say why, or when, it was written. All ranks inside one collective is what every job looks like now and
-then. A hang is proven by anybody who gave up, or by time that passed with the collective still the last thing issued.
+A dump does not say why, or when, it was written. All ranks inside one collective, or all but one that still computes, is
+what every job looks like now and then. A hang is proven by anybody who gave up, or by time that passed with the
+collective still the last thing issued.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ _LONGEST_NS = 600 * 10**9
 #: Facts that only somebody states who gave up, or for whom a worker ended.
 _GAVE_UP = frozenset({"hang-report", "launcher-failure", "status"})
 
+#: What the dumps of a job that moves may look like as well.
+_PASSING = frozenset({"transport-stall", "device-stuck"})
+
 _TOLD = (
     "; but no log tells of a time-out, and nothing is dated a minute after the last operation: so it looks as well when "
     "somebody takes the dumps of a job that moves. Take them again a minute later (the same numbers still open prove a "
@@ -28,12 +33,12 @@ _TOLD = (
 
 
 def questioned(collectives: Iterable[Fact], facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fact]:
-    """The `collective` facts; those that say that all have come and nothing moves, undecided where the job may move."""
+    """The `collective` facts; those that a job may look like that moves undecided where it may."""
     sources = tuple(sources)
     proven = _is_hang(facts) or unmoved_ns(facts, sources) >= _LONGEST_NS
     unproven = any(source.kind == "log" and source.records for source in sources) and not proven
     for fact in collectives:
-        if unproven and fact.data.get("verdict") == "transport-stall" and fact.data.get("witness") == "recorder":
+        if unproven and fact.data.get("verdict") in _PASSING and fact.data.get("witness") == "recorder":
             told = f"{fact.data['description']}{_TOLD}"
             yield replace(fact, data={**fact.data, "verdict": "undecided", "description": told})
         else:

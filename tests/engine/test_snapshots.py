@@ -20,15 +20,23 @@ def dated(kind: str, ns: int, **data: object) -> Fact:
     return Fact(kind, dict(data), NOWHERE, Span(kind), kind, Instant(ns, Clock.UTC))  # type: ignore[arg-type]
 
 
-def verdicts(*facts: Fact, sources: tuple[Source, ...] = (LOG,)) -> list[object]:
+def verdicts(*facts: Fact, sources: tuple[Source, ...] = (LOG,), dumps: list[Fact] = DUMPS) -> list[object]:
     found = [
-        Fact(f.kind, {**f.data, "witness": "recorder"}, f.place, f.span, f.source) for f in match_collectives(DUMPS)
+        Fact(f.kind, {**f.data, "witness": "recorder"}, f.place, f.span, f.source) for f in match_collectives(dumps)
     ]
-    return [fact.data["verdict"] for fact in questioned(found, [*DUMPS, *facts], sources)]
+    return [fact.data["verdict"] for fact in questioned(found, [*dumps, *facts], sources)]
 
 
 def test_logs_that_tell_of_no_end_leave_it_open_whether_the_job_moves() -> None:
     assert verdicts() == ["undecided"]
+
+
+def test_a_rank_whose_device_has_not_come_to_it_may_still_compute() -> None:
+    late = run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, Faults(device={3: 30}))
+    dumps = facts_of(late, Recorder(timing=True))
+    assert verdicts(dumps=dumps) == ["undecided"]
+    assert verdicts(dated("hang-report", START_NS, what="watchdog"), dumps=dumps) == ["device-stuck"]
+    assert verdicts(sources=(), dumps=dumps) == ["device-stuck"]
 
 
 def test_dumps_alone_are_those_that_a_time_out_writes() -> None:
