@@ -22,6 +22,7 @@ from neuron_doctor.__about__ import VERSION
 from neuron_doctor.engine import conditions, expressions, grades, rulefile
 from neuron_doctor.engine.errors import Location
 from neuron_doctor.engine.packfiles import PackFile
+from neuron_doctor.engine.parameters import Parameter
 from neuron_doctor.engine.patterns import Pattern, PatternSet
 from neuron_doctor.engine.rulebook import Cause, Explains, Follows, Rule, Rulebook
 from neuron_doctor.keep import Keep
@@ -33,6 +34,7 @@ _CLASSES: Sequence[type] = (
     Follows,
     Rule,
     Rulebook,
+    Parameter,
     Pattern,
     PatternSet,
     Location,
@@ -105,6 +107,7 @@ _SHAPE_IT = (
     "kinds.py",
     "loosening.py",
     "matcher.py",
+    "parameters.py",
     "patterns.py",
     "query_parser.py",
     "record.lark",

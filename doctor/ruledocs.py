@@ -7,6 +7,7 @@ from pathlib import Path
 
 from neuron_doctor.engine.durations import format_duration
 from neuron_doctor.engine.kinds import KINDS, FactKind
+from neuron_doctor.engine.parameters import Parameter, shown
 from neuron_doctor.engine.rulebook import Explains, Follows, Rule, Rulebook
 from neuron_doctor.engine.rulefile import ActionDoc, ExampleDoc
 from neuron_doctor.lint.page import lint_page
@@ -83,6 +84,8 @@ def page_of(rule: Rule, rulebook: Rulebook) -> str:
     if rule.alternatives:
         rows = "".join(f"- `{a.cause}` ({a.confidence:.0%}): {a.tell_apart.strip()}\n" for a in rule.alternatives)
         sections.append(f"\n## What else it could be\n\n{rows}")
+    if rule.parameters:
+        sections.append("\n## What a site may set\n\n" + _parameters(rule, rulebook))
     if rule.explains:
         sections.append("\n## What it explains\n\n" + "".join(map(_explains, rule.explains)))
     if rule.follows:
@@ -108,6 +111,27 @@ def _action(number: int, doc: ActionDoc) -> str:
     if doc.destroys:
         lines.append(f"   - destroys: {doc.destroys.strip()}")
     return "\n".join(lines) + "\n"
+
+
+def _parameters(rule: Rule, rulebook: Rulebook) -> str:
+    """The parameters of a rule, as its site file calls them."""
+    rows = [
+        (
+            f"`{one.name}`",
+            one.type,
+            code_span(shown(one.value)) + (" (by the site file)" if one.tuned else ""),
+            _about(one),
+        )
+        for one in rulebook.parameters
+        if one.name in rule.parameters
+    ]
+    return table("parameter", "type", "value", "what it is", rows=rows)
+
+
+def _about(parameter: Parameter) -> str:
+    limits = (("at least", parameter.at_least), ("at most", parameter.at_most))
+    bounds = ", ".join(f"{word} {bound}" for word, bound in limits if bound is not None)
+    return parameter.description + (f" ({bounds})" if bounds else "")
 
 
 def _explains(explains: Explains) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
@@ -10,8 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
-from neuron_doctor.engine.expressions import Expression, Junction, RecordQuery, Version
-from neuron_doctor.engine.facts import Value
+from neuron_doctor.engine.expressions import Expression, Junction, RecordQuery
+from neuron_doctor.engine.query_parser import as_written
 from neuron_doctor.engine.rulebook import Rule
 
 T = TypeVar("T")
@@ -123,10 +122,4 @@ def written(expression: Expression) -> str:
     if expression.op == "known":
         return f"{expression.field} is known"
     op = "starts with" if expression.op == "starts" else expression.op
-    return f"{expression.field} {op} {_value(expression.value)}"
-
-
-def _value(value: Value | Version) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    return str(value) if isinstance(value, Version) else json.dumps(value, ensure_ascii=False)
+    return f"{expression.field} {op} {as_written(expression.value)}"

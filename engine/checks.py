@@ -66,7 +66,7 @@ CHECKS = {
         Check(
             "name",
             "error",
-            "A cause, a rule, a pattern, a kind of fact or a set of causes is named that is not there.",
+            "A cause, a rule, a pattern, a parameter, a kind of fact or a set of causes is named that is not there.",
             "The rule would wait for what never comes.",
             "Take the name that is meant; the message has the nearest one.",
             loading=True,
@@ -90,8 +90,8 @@ CHECKS = {
         Check(
             "duplicate-id",
             "error",
-            "Two rules or two patterns have one id.",
-            "Ids are global over all packs: reports and silences name them.",
+            "Two rules, patterns, causes, sets of causes, conditions or parameters have one id.",
+            "Ids are global over all packs: reports and silences name them, and which of the two is meant nobody can tell.",
             "Begin the ids of a pack with a name of its own.",
             loading=True,
         ),
@@ -180,6 +180,13 @@ CHECKS = {
             "No rule asks for a pattern.",
             "It costs time in every scan.",
             "Remove it, or ask for it.",
+        ),
+        Check(
+            "unused-parameter",
+            "error",
+            "Nothing refers to a parameter.",
+            "A site that sets it believes that it does something.",
+            "Remove it, or write `$NAME` where its value is meant.",
         ),
         Check(
             "not-linear",

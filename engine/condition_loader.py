@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.durations import parse_duration
 from neuron_doctor.engine.expressions import PLACE_FIELDS, RecordQuery
 from neuron_doctor.engine.kinds import KINDS, FieldType
+from neuron_doctor.engine.parameters import Meant, Parameter
 from neuron_doctor.engine.patterns import Pattern, capture_type
-from neuron_doctor.engine.query_parser import BadExpression, check_types, parse_query
+from neuron_doctor.engine.query_parser import BadExpression, check_types, near_parameter, parameters_in, parse_query
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.rulefile import AbsentDoc, ConditionDoc, CountDoc, MeasureDoc, OverDoc, SequenceDoc
 from neuron_doctor.engine.unlinked import Unlinked, near
@@ -26,16 +27,19 @@ _NUMBERED = frozenset({"exactly", "all-but"})
 _IN_TIME = frozenset({"increase", "rate"})
 _NUMBERS = frozenset({"int", "float"})
 #: What is underlined of an expression, from where it is wrong.
-_WORD = regex(r'\w[\w-]*|"[^"]*"|[^\w\s]+')
+_WORD = regex(r'\$?\w[\w-]*|"[^"]*"|[^\w\s]+')
 
 
 class Spot(Struct, frozen=True):
-    """A place in a file of a pack that is being loaded; `open` are the named conditions that it stands in."""
+    """A place in a file of a pack that is being loaded; `open` are the named conditions that it stands in. `parameters` are
+    those that may be referred to there, `used` gathers the names of those that are."""
 
     loader: Unlinked
     document: Document
     path: DocPath = ()
     open: tuple[str, ...] = ()
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
 
     def at(self, *keys: str | int) -> Spot:
         """The place below this one."""
@@ -53,7 +57,9 @@ def condition_of(doc: str | ConditionDoc, spot: Spot) -> cond.Condition | None:
         return cond.Record(query) if query else None
     given = [name for name in ConditionDoc.__struct_fields__ if getattr(doc, name) is not None]
     if given == ["at_least", "of"]:
-        return cond.Combination("at-least", _parts(doc.of or [], spot.at("of")), doc.at_least or 1)
+        return cond.Combination(
+            "at-least", _parts(doc.of or [], spot.at("of")), amount_at(doc.at_least, spot.at("at_least"))
+        )
     if len(given) != 1 or given[0] in ("of", "at_least"):
         spot.complain(f"one condition is wanted here, not {' and '.join(given) or 'none'}")
         return None
@@ -78,7 +84,8 @@ def _count(doc: CountDoc, spot: Spot) -> cond.Count:
     query = _some_query(doc.of, spot.at("of"))
     if doc.distinct is not None:
         _check_field(query, doc.distinct, spot.at("distinct"))
-    return cond.Count(query, doc.at_least, parse_duration(doc.within) if doc.within else None, doc.distinct)
+    at_least = amount_at(doc.at_least, spot.at("at_least"))
+    return cond.Count(query, at_least, duration_at(doc.within, spot.at("within")), doc.distinct)
 
 
 def _measure(doc: MeasureDoc, spot: Spot) -> cond.Measure:
@@ -95,10 +102,10 @@ def _measure(doc: MeasureDoc, spot: Spot) -> cond.Measure:
         query,
         doc.take,
         doc.field,
-        parse_duration(doc.within) if doc.within else None,
-        doc.at_least,
-        doc.at_most,
-        parse_duration(doc.per) if doc.per else None,
+        duration_at(doc.within, spot.at("within")),
+        _limit(doc.at_least, spot.at("at_least")),
+        _limit(doc.at_most, spot.at("at_most")),
+        duration_at(doc.per, spot.at("per")),
     )
 
 
@@ -107,12 +114,12 @@ def _sequence(doc: SequenceDoc, spot: Spot) -> cond.Sequence:
     for step in steps if doc.by is not None else ():
         _check_field(step, doc.by or "", spot.at("by"))
     until = _some_query(doc.until, spot.at("until")) if doc.until is not None else None
-    return cond.Sequence(steps, parse_duration(doc.within), doc.by, until)
+    return cond.Sequence(steps, duration_at(doc.within, spot.at("within")) or 0, doc.by, until)
 
 
 def _absent(doc: AbsentDoc, spot: Spot) -> cond.Absent:
     record, after = _some_query(doc.record, spot.at("record")), _some_query(doc.after, spot.at("after"))
-    return cond.Absent(record, after, parse_duration(doc.within))
+    return cond.Absent(record, after, duration_at(doc.within, spot.at("within")) or 0)
 
 
 def _over(doc: OverDoc, spot: Spot) -> cond.Over:
@@ -125,7 +132,8 @@ def _over(doc: OverDoc, spot: Spot) -> cond.Over:
         numbered = doc.quantifier in _NUMBERED
         said = f"{doc.quantifier} {'needs a number' if numbered else 'is not about a number'}"
         spot.complain(said, "add number: 1" if numbered else "leave number out")
-    return cond.Over(doc.each, doc.quantifier, have, doc.alike, doc.number or 0)
+    number = amount_at(doc.number, spot.at("number")) if doc.number is not None else 0
+    return cond.Over(doc.each, doc.quantifier, have, doc.alike, number)
 
 
 def _finding(name: str, spot: Spot, *, elsewhere: bool = False) -> cond.FindingRef:
@@ -144,7 +152,8 @@ def _term(name: str, spot: Spot) -> cond.Condition | None:
         spot.complain(f"the condition {name!r} is made of itself: {' -> '.join([*spot.open, name])}", check="circle")
         return None
     doc, document = terms[name]
-    return condition_of(doc, Spot(spot.loader, document, ("conditions", name), (*spot.open, name)))
+    shared = spot.loader.shared_parameters()
+    return condition_of(doc, Spot(spot.loader, document, ("conditions", name), (*spot.open, name), shared, spot.used))
 
 
 #: The key of a condition that has no parts -> what makes it of its value.
@@ -161,6 +170,45 @@ _LEAVES: Mapping[str, Callable[[Any, Spot], cond.Condition | None]] = {
 }
 
 
+# --- values, and parameters in their place -------------------------------------------------------------------------
+
+
+def duration_at(said: str | None, spot: Spot) -> int | None:
+    """The nanoseconds that a text means, which may refer to a parameter; None where it is none, which is noted."""
+    if said is None or not said.startswith("$"):
+        return parse_duration(said) if said else None
+    value = _value(said, spot, frozenset({"duration"}), "a duration")
+    return value if isinstance(value, int) else None
+
+
+def amount_at(said: int | str | None, spot: Spot) -> int:
+    """A whole number of 1 or more, which a parameter may be; 1 where it is none, which is noted."""
+    value = _value(said, spot, frozenset({"int"}), "a whole number") if isinstance(said, str) else said
+    if isinstance(value, int) and value < 1:
+        parameter = spot.parameters[str(said)[1:]]
+        spot.loader.complain(parameter.location, f"{said} is {value}, and {spot.path[-1]} wants 1 or more", "", "value")
+    return max(value, 1) if isinstance(value, int) else 1
+
+
+def _limit(said: float | str | None, spot: Spot) -> float | None:
+    value = _value(said, spot, _NUMBERS, "a number") if isinstance(said, str) else said
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _value(said: str, spot: Spot, types: frozenset[str], wanted: str) -> Meant | None:
+    """The value of the parameter that is referred to; None where there is none of these types, which is noted."""
+    parameter = spot.parameters.get(said[1:])
+    if parameter is None:
+        if said[1:] not in spot.loader.unread:
+            spot.complain(f"there is no parameter {said}", near_parameter(said, spot.parameters), "name")
+        return None
+    spot.used.add(parameter.name)
+    if parameter.type not in types:
+        spot.complain(f"{spot.path[-1]} wants {wanted}, and {said} is of type {parameter.type}")
+        return None
+    return parameter.meaning
+
+
 # --- records and their fields --------------------------------------------------------------------------------------
 
 
@@ -172,7 +220,7 @@ def query_of(text: str, spot: Spot) -> RecordQuery | None:
     """The query that a text is; None where it cannot be read or asks for what no record has, which is noted."""
     patterns = spot.loader.patterns
     try:
-        query = parse_query(text)
+        query = parse_query(text, _values(text, spot))
         fields = fields_of(query.name, {name: pattern for name, (pattern, _) in patterns.items()})
         if fields is None:
             if query.name not in spot.loader.unread:
@@ -184,9 +232,21 @@ def query_of(text: str, spot: Spot) -> RecordQuery | None:
     except BadExpression as error:
         word = _WORD.match(text, error.column - 1)
         where = spot.document.value(*spot.path, skip=error.column - 1, width=len(word[0]) if word else 1)
-        spot.loader.complain(where, str(error), error.hint, "expression")
+        if not (word and word[0].startswith("$") and word[0][1:] in spot.loader.unread):
+            spot.loader.complain(where, str(error), error.hint, error.check)
         return None
     return query
+
+
+def _values(text: str, spot: Spot) -> dict[str, Meant]:
+    """The values that an expression may refer to. Raises BadExpression where it refers to one that no field is compared with."""
+    for name, column in parameters_in(text).items():
+        if parameter := spot.parameters.get(name):
+            if parameter.type == "duration":
+                said = f"${name} is a duration: it stands behind `within` and its like, not in a comparison"
+                raise BadExpression(said, column, "for a field that is a number of seconds, make it a float")
+            spot.used.add(parameter.name)
+    return {name: one.meaning for name, one in spot.parameters.items() if one.type != "duration"}
 
 
 def _check_field(query: RecordQuery, name: str, spot: Spot, types: frozenset[str] | None = None) -> None:

@@ -3,16 +3,17 @@ rules: a run with a compiled rulebook needs no parser."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from lark import Lark, Token, Transformer
+from lark import Lark, Token, Transformer, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from neuron_doctor.engine.expressions import PLACE_FIELDS, Expression, Junction, RecordQuery, Test, Version, version_of
+from neuron_doctor.engine.unlinked import near
 
 if TYPE_CHECKING:
     from neuron_doctor.engine.facts import Value
@@ -20,16 +21,22 @@ if TYPE_CHECKING:
 
 
 class BadExpression(ValueError):
-    """An expression that cannot be read or does not fit the record; `column` counts from 1 within the expression."""
+    """An expression that cannot be read or does not fit the record; `column` counts from 1 within the expression, `check` is
+    the id of what it breaks."""
 
-    def __init__(self, message: str, column: int = 1, hint: str = "") -> None:
+    def __init__(self, message: str, column: int = 1, hint: str = "", check: str = "expression") -> None:
         super().__init__(message)
         self.column = column
         self.hint = hint
+        self.check = check
 
 
 class _Builder(Transformer[Token, tuple[str, Expression | None]]):
-    """Turns lark's tree into the name of a record and the nodes above."""
+    """Turns lark's tree into the name of a record and the nodes above; `values` are those of the parameters."""
+
+    def __init__(self, values: Mapping[str, Value | Version]) -> None:
+        super().__init__()
+        self._values = values
 
     def start(self, items: list[Any]) -> tuple[str, Expression | None]:
         name, *where = items
@@ -44,6 +51,9 @@ class _Builder(Transformer[Token, tuple[str, Expression | None]]):
     def version(self, items: list[Token]) -> Version | None:
         return version_of(str(items[0]))
 
+    def parameter(self, items: list[Token]) -> Value | Version:
+        return self._values[items[0][1:]]
+
     def true(self, _: list[Token]) -> bool:
         return True
 
@@ -56,14 +66,17 @@ class _Builder(Transformer[Token, tuple[str, Expression | None]]):
     def membership(self, items: list[Token]) -> Test:
         return Test(str(items[0]), "in", tuple(items[1:]), items[0].column or 1)
 
+    def membership_of(self, items: list[Token]) -> Test:
+        return Test(str(items[0]), "in", self._values[items[1][1:]], items[0].column or 1)
+
     def known(self, items: list[Token]) -> Test:
         return Test(str(items[0]), "known", None, items[0].column or 1)
 
-    def contains(self, items: list[Token]) -> Test:
-        return Test(str(items[0]), "contains", str(items[1])[1:-1], items[0].column or 1)
+    def contains(self, items: list[Any]) -> Test:
+        return Test(str(items[0]), "contains", items[1], items[0].column or 1)
 
-    def starts_with(self, items: list[Token]) -> Test:
-        return Test(str(items[0]), "starts", str(items[1])[1:-1], items[0].column or 1)
+    def starts_with(self, items: list[Any]) -> Test:
+        return Test(str(items[0]), "starts", items[1], items[0].column or 1)
 
     def negated(self, items: list[Expression]) -> Junction:
         return Junction("not", tuple(items))
@@ -81,16 +94,58 @@ def _parser() -> Lark:
     return Lark(grammar, parser="lalr", maybe_placeholders=False)
 
 
-def parse_query(text: str) -> RecordQuery:
-    """Read one record expression. Raises BadExpression with the column of what was not understood."""
+def parse_query(text: str, values: Mapping[str, Value | Version] | None = None) -> RecordQuery:
+    """Read one record expression; the `values` of parameters take their places, in its text too. Raises BadExpression with the
+    column of what was not understood."""
+    tree, known = _tree(text), values or {}
+    referred = _referred(tree)
+    for token in referred:
+        if token[1:] not in known:
+            raise BadExpression(
+                f"there is no parameter {token}", token.column or 1, near_parameter(token, known), "name"
+            )
+    name, where = _Builder(known).transform(tree)
+    for token in reversed(referred):
+        text = text[: token.start_pos] + as_written(known[token[1:]]) + text[token.end_pos :]
+    return RecordQuery(name, where, text)
+
+
+def parameters_in(text: str) -> dict[str, int]:
+    """The parameters that an expression refers to, each with the column where it first does. Raises BadExpression."""
+    if "$" not in text:
+        return {}
+    return {token[1:]: token.column or 1 for token in reversed(_referred(_tree(text)))}
+
+
+def _tree(text: str) -> Tree[Token]:
     try:
-        tree = _parser().parse(text)
+        return _parser().parse(text)
     except UnexpectedInput as error:
         at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
         column = len(text) + 1 if at_end else max(error.column, 1)
         raise BadExpression(f"cannot read {text!r}", column, _wanted(error, text, at_end=at_end)) from error
-    name, where = _Builder().transform(tree)
-    return RecordQuery(name, where, text)
+
+
+def _referred(tree: Tree[Token]) -> list[Token]:
+    """The references to parameters, in their order."""
+    return sorted(tree.scan_values(_is_parameter), key=lambda token: token.start_pos or 0)
+
+
+def near_parameter(name: str, known: Iterable[str]) -> str:
+    """What to write for a parameter that is not there."""
+    names = [f"${one}" for one in known]
+    return near(name, names) or (f"there are: {', '.join(names)}" if names else "declare it below `parameters`")
+
+
+def _is_parameter(value: object) -> bool:
+    return isinstance(value, Token) and value.type == "PARAMETER"
+
+
+def as_written(value: Value | Version) -> str:
+    """A value as an author would write it in an expression."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(as_written, value))}]"
+    return str(value) if isinstance(value, Version) else json.dumps(value, ensure_ascii=False)
 
 
 #: Terminals of the grammar, as authors write them, in the order in which they are told.
@@ -107,6 +162,7 @@ _WORDS = {
     "WITH": "`with`",
     "NUMBER": "a number",
     "STRING": '"text" in double quotes',
+    "PARAMETER": "a $parameter",
     "TRUE": "true or false",
     "AND": "`and`",
     "OR": "`or`",
@@ -140,15 +196,25 @@ def check_types(query: RecordQuery, fields: Mapping[str, FieldType]) -> None:
     known = {**PLACE_FIELDS, **fields}
     for test in _tests(query.where):
         if test.field not in known:
-            near = difflib.get_close_matches(test.field, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(sorted(fields))}"
+            hint = near(test.field, known) or f"it has: {', '.join(sorted(fields))}"
             raise BadExpression(f"{query.name} has no field {test.field!r}", test.column, hint)
+        _check_shape(test)
         values = test.value if isinstance(test.value, tuple) else (test.value,)
         for value in values:
             if isinstance(value, Version):
                 _check_version(test, known[test.field])
             elif test.op != "known" and not _fits(known[test.field], value):
                 raise BadExpression(f"{test.field!r} is of type {known[test.field]}, {value!r} is not", test.column)
+
+
+def _check_shape(test: Test) -> None:
+    """A list stands behind `in`, and only there; `contains` and `starts with` want text. Only parameters can break that."""
+    of_lists = isinstance(test.value, tuple) and any(isinstance(one, tuple) for one in test.value)
+    if of_lists or isinstance(test.value, tuple) is not (test.op == "in"):
+        hint = "write `in $name` without brackets for a list, `in [$name]` for a single value, `==` for equality"
+        raise BadExpression("a list stands behind `in`, and nothing but a list does", test.column, hint)
+    if test.op in ("contains", "starts") and not isinstance(test.value, str):
+        raise BadExpression(f"only text can be asked for here, not {as_written(test.value)}", test.column)
 
 
 def _check_version(test: Test, kind: FieldType) -> None:

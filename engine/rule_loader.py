@@ -13,12 +13,12 @@ import msgspec
 from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
-from neuron_doctor.engine.condition_loader import Spot, condition_of, query_of
-from neuron_doctor.engine.durations import parse_duration
+from neuron_doctor.engine.condition_loader import Spot, condition_of, duration_at, query_of
 from neuron_doctor.engine.errors import Location, RulebookError, RuleError
 from neuron_doctor.engine.grades import EdgeType
 from neuron_doctor.engine.kinds import KINDS
 from neuron_doctor.engine.packfiles import PackFile, read_packs
+from neuron_doctor.engine.parameters import BadValue, Parameter
 from neuron_doctor.engine.patterns import Pattern, PatternSet
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.rulebook import Cause, Explains, Follows, Rule, Rulebook
@@ -26,6 +26,7 @@ from neuron_doctor.engine.rulefile import (
     CausesFile,
     ExplainsDoc,
     FollowsDoc,
+    ParameterDoc,
     PatternDoc,
     PatternsFile,
     RuleDoc,
@@ -34,11 +35,10 @@ from neuron_doctor.engine.rulefile import (
 from neuron_doctor.engine.shapes import misfits
 from neuron_doctor.engine.unlinked import Unlinked, near
 from neuron_doctor.engine.yamlfile import Document, read_yaml
-from neuron_doctor.engine.yamlfile import Path as DocPath
 
 T = TypeVar("T")
 #: What may be the name of something in a file that cannot be read.
-_NAME = regex("[a-z][a-z0-9-]*")
+_NAME = regex("[a-z][a-z0-9_-]*")
 
 
 def load_rulebook(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> Rulebook:
@@ -65,7 +65,8 @@ def compile_rulebook(files: Sequence[PackFile]) -> Rulebook:
     )
     digest = hashlib.sha256(b"\0".join(sorted(file.content for file in files))).hexdigest()
     places = {name: where for name, (_, where) in loader.patterns.items()}
-    return Rulebook(tuple(ordered), PatternSet(patterns), MappingProxyType(loader.causes), digest, places)
+    parameters = tuple(loader.parameters[name] for name in sorted(loader.parameters))
+    return Rulebook(tuple(ordered), PatternSet(patterns), MappingProxyType(loader.causes), digest, places, parameters)
 
 
 def _document(file: PackFile, loader: Unlinked) -> Document | None:
@@ -92,11 +93,13 @@ def _sort_in(loader: Unlinked, document: Document) -> None:
     if document.path.endswith("/causes.yaml") and isinstance(data, dict):
         causes = _convert(loader, document, CausesFile)
         for family, members in causes.items() if causes else ():
-            loader.causes.update({name: Cause(name, family, doc.by, doc.meaning) for name, doc in members.items()})
+            for name, doc in members.items():
+                loader.claim("cause", name, document.at(family, name))
+                loader.causes[name] = Cause(name, family, doc.by, doc.meaning)
     elif document.path.endswith("/terms.yaml"):
         terms = _convert(loader, document, TermsFile)
-        loader.terms.update(terms.causes if terms else {})
-        loader.conditions.update({name: (doc, document) for name, doc in (terms.conditions if terms else {}).items()})
+        if terms:
+            _take_terms(loader, terms, document)
     elif isinstance(data, dict) and set(data) == {"patterns"}:
         shared = _convert(loader, document, PatternsFile)
         _take_patterns(loader, shared.patterns if shared else {}, document)
@@ -110,7 +113,37 @@ def _sort_in(loader: Unlinked, document: Document) -> None:
                 document.value("id"), f"rule {rule.id!r} stands at {first} already", "rename one", "duplicate-id"
             )
         loader.rules[rule.id] = (rule, document)
+        _declare(loader, rule.parameters, document, f"{rule.id}.")
         _take_patterns(loader, rule.patterns, document)
+
+
+def _take_terms(loader: Unlinked, terms: TermsFile, document: Document) -> None:
+    for name, causes in terms.causes.items():
+        loader.claim("set of causes", name, document.at("causes", name))
+        loader.terms[name] = causes
+    for name, condition in terms.conditions.items():
+        loader.claim("condition", name, document.at("conditions", name))
+        loader.conditions[name] = (condition, document)
+    _declare(loader, terms.parameters, document)
+
+
+def _declare(loader: Unlinked, docs: Mapping[str, ParameterDoc], document: Document, owner: str = "") -> None:
+    """Take note of parameters, of all rules or of the one whose name stands before theirs."""
+    for name, doc in docs.items():
+        keys = ("parameters", name)
+        loader.claim("parameter", owner + name, document.at(*keys))
+        where = document.value(*keys, "default")
+        parameter = Parameter(
+            owner + name, doc.type, doc.default, doc.default, doc.description.strip(), where, doc.at_least, doc.at_most
+        )
+        try:
+            parameter.check_bounds()
+            parameter.check(doc.default)
+        except BadValue as error:
+            loader.complain(where, f"parameter {name!r}: {error}", "", "value")
+            loader.unread.add(name)
+            continue
+        loader.parameters[owner + name] = parameter
 
 
 def _take_patterns(loader: Unlinked, docs: Mapping[str, PatternDoc], document: Document) -> None:
@@ -155,22 +188,27 @@ def _convert(loader: Unlinked, document: Document, shape: type[T]) -> T | None:
 def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
     """A rule with its names resolved; None where it cannot be built (the errors are noted)."""
     before = len(loader.errors)
+    shared = loader.shared_parameters()
+    for name in doc.parameters.keys() & shared.keys():
+        said = f"parameter {name!r} is one that rules share: it stands at {shared[name].location}"
+        loader.complain(source.at("parameters", name), said, "rename it, or leave it out here", "duplicate-id")
     cause = loader.causes.get(doc.cause)
     if cause is None and doc.cause not in loader.unread:
         loader.complain(source.value("cause"), f"there is no cause {doc.cause!r}", near(doc.cause, loader.causes))
-    when = condition_of(doc.when, Spot(loader, source, ("when",)))
-    explains = tuple(Explains(*_lag(loader, e, source, ("explains", i))) for i, e in enumerate(doc.explains))
+    spot = Spot(loader, source, parameters=loader.parameters_of(doc.id))
+    when = condition_of(doc.when, spot.at("when"))
+    explains = tuple(Explains(*_lag(e, spot.at("explains", i))) for i, e in enumerate(doc.explains))
     follows = tuple(
         Follows(
-            *_lag(loader, f, source, ("follows", i)),
-            _causes(loader, f.but, source, ("follows", i, "but")),
+            *_lag(f, spot.at("follows", i)),
+            _causes(f.but, spot.at("follows", i, "but")),
             roots=f.of == "root",
             unknown=f.unknown,
         )
         for i, f in enumerate(doc.follows)
     )
     _check_names(loader, doc, source)
-    ends = tuple(q for i, text in enumerate(doc.ends) if (q := query_of(text, Spot(loader, source, ("ends", i)))))
+    ends = tuple(q for i, text in enumerate(doc.ends) if (q := query_of(text, spot.at("ends", i))))
     if when is None or cause is None or len(loader.errors) > before:
         return None
     return Rule(
@@ -199,15 +237,14 @@ def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
         location=source.at("id"),
         patterns=tuple(doc.patterns),
         headline=doc.headline,
+        parameters=tuple(sorted(spot.used)),
     )
 
 
-def _lag(
-    loader: Unlinked, doc: ExplainsDoc | FollowsDoc, source: Document, where: DocPath
-) -> tuple[frozenset[str], str, int, int, EdgeType]:
+def _lag(doc: ExplainsDoc | FollowsDoc, spot: Spot) -> tuple[frozenset[str], str, int, int, EdgeType]:
     """What both directions of an explanation say alike: causes, relation, durations, edge."""
-    causes = _causes(loader, doc.causes, source, (*where, "causes"))
-    return causes, doc.relation, parse_duration(doc.within), parse_duration(doc.lead), doc.edge
+    within, lead = duration_at(doc.within, spot.at("within")), duration_at(doc.lead, spot.at("lead"))
+    return _causes(doc.causes, spot.at("causes")), doc.relation, within or 0, lead or 0, doc.edge
 
 
 def _check_names(loader: Unlinked, doc: RuleDoc, source: Document) -> None:
@@ -230,17 +267,15 @@ def _check_names(loader: Unlinked, doc: RuleDoc, source: Document) -> None:
             loader.complain(source.value("alternatives", i, "ranks"), f"no record has a list {alternative.ranks!r}")
 
 
-def _causes(loader: Unlinked, names: Iterable[str], source: Document, where: DocPath) -> frozenset[str]:
+def _causes(names: Iterable[str], spot: Spot) -> frozenset[str]:
+    loader = spot.loader
     found: set[str] = set()
     for i, name in enumerate(names):
         members = loader.terms.get(name, [name])
         for member in members:
             if member not in loader.causes.keys() | loader.unread:
-                loader.complain(
-                    source.value(*where, i),
-                    f"there is no cause or set of causes {member!r}",
-                    near(member, [*loader.causes, *loader.terms]),
-                )
+                said = f"there is no cause or set of causes {member!r}"
+                spot.at(i).complain(said, near(member, [*loader.causes, *loader.terms]), "name")
         found.update(members)
     return frozenset(found)
 

@@ -11,6 +11,7 @@ from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.errors import Location
 from neuron_doctor.engine.expressions import RecordQuery
 from neuron_doctor.engine.grades import EdgeType, Severity
+from neuron_doctor.engine.parameters import Parameter
 from neuron_doctor.engine.patterns import PatternSet
 from neuron_doctor.engine.rulefile import (
     ActionDoc,
@@ -51,7 +52,7 @@ class Follows(Explains, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """One rule, ready to be evaluated."""
+    """One rule, ready to be evaluated; `parameters` names those whose values its conditions have in them."""
 
     id: str
     title: str
@@ -78,6 +79,7 @@ class Rule(Struct, frozen=True):
     location: Location
     patterns: tuple[str, ...] = ()
     headline: str = ""
+    parameters: tuple[str, ...] = ()
 
 
 class Rulebook(Struct, frozen=True):
@@ -88,3 +90,4 @@ class Rulebook(Struct, frozen=True):
     causes: Mapping[str, Cause]
     sha256: str
     pattern_locations: Mapping[str, Location] = field(default_factory=dict)
+    parameters: tuple[Parameter, ...] = ()

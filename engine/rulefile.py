@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from neuron_doctor.engine.grades import ActionKind, EdgeType, Severity
 from neuron_doctor.engine.kinds import FieldType
+from neuron_doctor.engine.parameters import ParameterType, Said
 from neuron_doctor.engine.patterns import Channel
 
 Id = Annotated[
@@ -19,7 +20,22 @@ Id = Annotated[
         description="a name of small letters, digits and hyphens",
     ),
 ]
-Duration = Annotated[str, Meta(pattern=r"^\d+(\.\d+)?(ms|s|m|h|d)$", description="a number with its unit, such as 30s")]
+ParameterName = Annotated[
+    str,
+    Meta(
+        pattern="^[a-z][a-z0-9_]*$",
+        max_length=64,
+        description="a name of small letters, digits and underscores",
+    ),
+]
+Reference = Annotated[
+    str, Meta(pattern=r"^\$[a-z][a-z0-9_]*$", description="a dollar sign and the name of a parameter")
+]
+Duration = Annotated[
+    str,
+    Meta(pattern=r"^(\d+(\.\d+)?(ms|s|m|h|d)|\$[a-z][a-z0-9_]*)$", description="a number with its unit, such as 30s"),
+]
+Amount = Annotated[int, Meta(ge=1)] | Reference
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
 Text = Annotated[str, Meta(min_length=1)]
 Query = Annotated[
@@ -30,6 +46,17 @@ Query = Annotated[
 Scope = Literal["record", "core", "device", "process", "rank", "host", "job"]
 Relation = Literal["same-core", "same-device", "same-process", "same-rank", "same-host", "same-group", "job"]
 Trust = Literal["S", "D", "DH", "SRC", "RN", "I", "F", "RE", "INF"]
+
+
+class ParameterDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A value that a site may set in its site file. Conditions and windows refer to it as `$name`; `at_least` and `at_most`
+    are what it may not go beyond."""
+
+    type: ParameterType
+    default: Said
+    description: Text
+    at_least: int | float | str | None = None
+    at_most: int | float | str | None = None
 
 
 class PatternDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -48,7 +75,7 @@ class CountDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """At least so many records, or distinct values of a field, within a window of event time."""
 
     of: Query
-    at_least: Annotated[int, Meta(ge=1)]
+    at_least: Amount
     within: Duration | None = None
     distinct: str | None = None
 
@@ -61,8 +88,8 @@ class MeasureDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     take: Annotated[str, Meta(pattern="^(sum|mean|min|max|increase|rate|p[1-9][0-9]?)$")]
     field: str
     within: Duration | None = None
-    at_least: float | None = None
-    at_most: float | None = None
+    at_least: float | Reference | None = None
+    at_most: float | Reference | None = None
     per: Duration | None = None
 
 
@@ -94,7 +121,7 @@ class OverDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     quantifier: Literal["all", "any", "none", "exactly", "all-but", "majority", "odd-one-out", "all-but-few"]
     have: Query
     alike: str | None = None
-    number: Annotated[int, Meta(ge=1)] | None = None
+    number: Amount | None = None
 
 
 class ConditionDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -104,7 +131,7 @@ class ConditionDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     all: list[Query | ConditionDoc] | None = None
     any: list[Query | ConditionDoc] | None = None
     none: list[Query | ConditionDoc] | None = None
-    at_least: Annotated[int, Meta(ge=1)] | None = None
+    at_least: Amount | None = None
     of: list[Query | ConditionDoc] | None = None
     count: CountDoc | None = None
     measure: MeasureDoc | None = None
@@ -210,6 +237,7 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     status: Literal["experimental", "stable", "deprecated"] = "stable"
     successor: Annotated[Id | None, Meta(description="the rule that took the place of a deprecated one")] = None
     confidence: Share = 0.9
+    parameters: dict[ParameterName, ParameterDoc] = {}
     patterns: dict[Id, PatternDoc] = {}
     explains: list[ExplainsDoc] = []
     follows: list[FollowsDoc] = []
@@ -236,9 +264,10 @@ class PatternsFile(Struct, forbid_unknown_fields=True):
 
 
 class TermsFile(Struct, forbid_unknown_fields=True):
-    """Named sets of causes, and named conditions."""
+    """Named sets of causes, parameters that rules share, and named conditions."""
 
     causes: dict[Id, list[Id]] = {}
+    parameters: dict[ParameterName, ParameterDoc] = {}
     conditions: dict[Id, Query | ConditionDoc] = {}
 
 

@@ -163,13 +163,23 @@ def _chosen(shape: _Type, data: Plain) -> _Type:
     if not (isinstance(union, types.UnionType) or _origin(union) is Union):
         return shape
     members = [member for member in get_args(union) if member is not types.NoneType]
-    if len(members) == 1:
-        return members[0]
+    fitting = [member for member in members if not _fault(data, member)]
+    if fitting or len(members) == 1:
+        return (fitting or members)[0]
     structs = [member for member in members if isinstance(member, type) and issubclass(member, Struct)]
     if isinstance(data, dict) and structs:
         return structs[0]
-    texts = [member for member in members if member not in structs]
-    return texts[0] if isinstance(data, str) and texts else shape
+    others = [member for member in members if member not in structs]
+    references = [member for member in others if _is_reference(member)]
+    if isinstance(data, str) and data.startswith("$") and references:
+        return references[0]
+    plain = [member for member in others if member not in references]
+    return plain[0] if plain and (isinstance(data, str) or references) else shape
+
+
+def _is_reference(shape: _Type) -> bool:
+    """Whether it is what stands for a value of another type."""
+    return any(isinstance(meta, Meta) and (meta.pattern or "").startswith(r"^\$") for meta in get_args(shape)[1:])
 
 
 def _described(shape: _Type) -> str:

@@ -10,7 +10,7 @@ from neuron_doctor.engine.conditions import queries, references
 from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.regexes import regex
-from neuron_doctor.engine.rulebook import Rule
+from neuron_doctor.engine.rulebook import Rule, Rulebook
 from neuron_doctor.engine.unlinked import near
 from neuron_doctor.engine.yamlfile import Path
 from neuron_doctor.lint.remarks import Remark
@@ -43,6 +43,18 @@ def check_rule(rule: Rule, rules: Mapping[str, Rule], patterns: Mapping[str, Pat
             yield Remark("explains-itself", path, ("explains", i), said, f"leave {rule.cause.id!r} out")
     yield from _slots(rule, _fillable(rule, rules, patterns))
     yield from _style(rule)
+
+
+def check_parameters(rulebook: Rulebook) -> Iterator[Remark]:
+    """Parameters that no rule refers to."""
+    used = {name for rule in rulebook.rules for name in rule.parameters}
+    for parameter in rulebook.parameters:
+        if parameter.name not in used:
+            keys = ("parameters", parameter.short)
+            said = f"nothing refers to parameter {parameter.short!r}"
+            yield Remark(
+                "unused-parameter", parameter.location.path, keys, said, f"write ${parameter.short} where it is meant"
+            )
 
 
 def _style(rule: Rule) -> Iterator[Remark]:

@@ -16,7 +16,7 @@ from neuron_doctor.lint.never import never_fires
 from neuron_doctor.lint.pairs import check_pairs
 from neuron_doctor.lint.patterns import check_patterns
 from neuron_doctor.lint.remarks import Remark, located
-from neuron_doctor.lint.rules import check_rule
+from neuron_doctor.lint.rules import check_parameters, check_rule
 from neuron_doctor.lint.silences import heard
 from neuron_doctor.rulefiles import with_directories
 
@@ -28,6 +28,7 @@ def lint(rulebook: Rulebook) -> Iterator[Remark]:
     for rule in rulebook.rules:
         yield from check_rule(rule, rules, patterns)
         yield from never_fires(rule, patterns)
+    yield from check_parameters(rulebook)
     yield from check_pairs(rulebook)
     yield from check_patterns(rulebook)
 

@@ -25,6 +25,7 @@ from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.grades import EdgeType, Role, Severity, Status
 from neuron_doctor.engine.kinds import FieldType
 from neuron_doctor.engine.matcher import build_matcher
+from neuron_doctor.engine.parameters import ParameterType
 from neuron_doctor.engine.patterns import Channel, PatternSet
 from neuron_doctor.engine.rule_loader import load_rulebook
 from neuron_doctor.engine.rulebook import Rulebook
@@ -39,6 +40,7 @@ from neuron_doctor.engine.rulefile import (
     ExplainsDoc,
     MeasureDoc,
     OverDoc,
+    ParameterDoc,
     PatternDoc,
     Relation,
     RuleDoc,
@@ -175,7 +177,7 @@ def test_every_example_of_the_rule_language_loads(tmp_path: Path) -> None:
     rulebook = language_pack(tmp_path)
     conditions = [fence for fence in fences(LANGUAGE) if fence.text.startswith("when:")]
     assert len(conditions) >= 5
-    assert len(rulebook.rules) == len(conditions) + 2
+    assert len(rulebook.rules) == len(conditions) + 3
 
 
 def test_the_rule_of_the_rule_language_passes_its_own_examples(tmp_path: Path) -> None:
@@ -200,9 +202,11 @@ def test_every_word_of_the_rule_language_is_on_its_page() -> None:
         OverDoc,
         ExplainsDoc,
         ActionDoc,
+        ParameterDoc,
     )
     words = set().union(*map(words_of, (*shapes, AlternativeDoc, ExampleDoc, ExpectDoc)))
     words |= {*get_args(Scope), *get_args(Relation), *get_args(Trust), *get_args(Channel), *get_args(FieldType)}
+    words |= {*get_args(ParameterType)}
     words |= {
         "all",
         "any",

@@ -55,6 +55,10 @@ def rule(name: str = "acme", **parts: str) -> str:
     return RULE.format(**{**usual, **parts})
 
 
+def declaring(parameters: str, **parts: str) -> str:
+    return rule(**parts).replace("patterns:\n", f"parameters: {parameters}\npatterns:\n", 1)
+
+
 def linted(*rules: str, today: date = TODAY, names: tuple[str, ...] = ()) -> list[RuleError]:
     stems = names or tuple(text.partition("id: ")[2].partition("\n")[0] for text in rules)
     files = [PackFile(f"my/{stem}.yaml", text.encode()) for stem, text in zip(stems, rules, strict=True)]
@@ -88,6 +92,7 @@ def test_a_good_rule_has_no_problem() -> None:
         ("style", rule().replace("full.\n", "full and\n")),
         ("explains-itself", rule().replace("expl", "explains: [{causes: [bug], relation: same-process}]\nexpl", 1)),
         ("unused-pattern", rule(more="  acme-other: {regex: 'never asked for'}\n")),
+        ("unused-parameter", declaring("{least: {type: int, default: 3, description: a number}}")),
         ("not-linear", rule(pattern="{regex: 'acme: (a+)+ (?P<bytes>b)'}")),
         ("not-linear", rule(pattern="{regex: 'acme: (?=full)'}")),
         ("not-linear", rule(pattern="{regex: 'acme.* a .* b .*'}")),
@@ -118,6 +123,7 @@ def test_a_rule_that_breaks_a_check_is_told_by_that_check_alone(check: str, text
         rule(note="{bytes} {kind} {host} {instance_id} {rank}"),
         rule(note="awk '{{print $1}}'".replace("{{", "{").replace("}}", "}")),
         rule(when='acme-text where kind == "foo" or kind == "bar"'),
+        declaring("{least: {type: int, default: 3, description: a number}}", when="acme-text where rank >= $least"),
         rule(when='acme-text where kind == "foo" and kind != "bar"'),
         rule(when="acme-text where rank >= 3 and rank <= 3"),
         rule(when="acme-text where rank > 3 and rank < 5"),

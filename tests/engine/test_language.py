@@ -120,6 +120,7 @@ cause: bug
 severity: error
 at: {at}
 trust: [F]
+parameters: {parameters}
 patterns:
   a: {{regex: 'alpha (?P<n>\\d+) (?P<name>\\w+) (?P<version>\\S+)', fields: {{n: int}}}}
   b: {{regex: 'bravo (?P<n>\\d+) (?P<name>\\w+) (?P<version>\\S+)', fields: {{n: int}}}}
@@ -129,9 +130,13 @@ explanation: It is tried.
 references: [https://wiki.example]
 """
 OTHER = (
-    RULE.format(at="rank", when="c").replace("id: tried", "id: other").partition("patterns:")[0]
+    RULE.format(at="rank", when="c", parameters={}).replace("id: tried", "id: other").partition("parameters:")[0]
     + "when: c\nexplanation: It is another.\nreferences: [https://wiki.example]\n"
 )
+
+
+def flow(data: object) -> str:
+    return yaml.safe_dump(data, default_flow_style=True, width=999).removesuffix("...\n").strip()
 
 
 def book(folder: Path, case: dict[str, object]) -> list[str]:
@@ -139,10 +144,7 @@ def book(folder: Path, case: dict[str, object]) -> list[str]:
     (folder / "causes.yaml").write_text(CAUSES)
     (folder / "terms.yaml").write_text(yaml.safe_dump(case.get("terms", {})))
     (folder / "tried.yaml").write_text(
-        RULE.format(
-            at=case.get("at", "job"),
-            when=yaml.safe_dump(case["when"], default_flow_style=True, width=999).removesuffix("...\n"),
-        )
+        RULE.format(at=case.get("at", "job"), when=flow(case["when"]), parameters=flow(case.get("parameters", {})))
     )
     (folder / "other.yaml").write_text(OTHER)
     try:
@@ -187,4 +189,4 @@ def test_every_construct_has_a_fixture_and_a_section() -> None:
     from neuron_doctor.engine.rulefile import ConditionDoc  # noqa: PLC0415
 
     told = {yaml.safe_load(file.read_text())["construct"] for file in FIXTURES}
-    assert told >= set(ConditionDoc.__struct_fields__) - {"of"}
+    assert told >= set(ConditionDoc.__struct_fields__) - {"of"} | {"parameters"}
