@@ -186,10 +186,17 @@ def _of_late(hang: Hang, rank: int, before: list[Gathering], here: Gathering) ->
         told = f"never issued {at}, and stopped where others did: which of them is at fault no dump tells"
         return Blame("rank-missing", told, members=(rank,), gathering=here, about_ranks=True)
     if any(_few_missing(hang, gathering) for gathering in before):
-        told = f"never issued {at}, in which others wait, while nothing was outstanding"
+        told = f"never issued {at}, in which others wait, {_free(here)}"
         return Blame("rank-missing", told, culprits=(rank,), gathering=here, about_ranks=True)
     told = f"never issued {at}, as most of its members: those who did may be the odd ones"
     return Blame("rank-missing", told, members=(rank,), gathering=here, about_ranks=True)
+
+
+def _free(here: Gathering) -> str:
+    """That a rank waits in nothing, as far as recorders tell."""
+    if here.group.completions:
+        return "while nothing was outstanding"
+    return "and issued nothing else to wait in; whether the last that it issued is over is not recorded"
 
 
 def _of_partner(hang: Hang, rank: int, before: list[Gathering], here: Gathering) -> Blame:
@@ -248,12 +255,19 @@ def _of_common_stall(hang: Hang, gathering: Gathering, at: str) -> Blame:
         return Blame("partial-completion", told, culprits=odd, members=tuple(sorted(members)), gathering=gathering)
     if not gathering.group.whole:
         told = (
-            f"all ranks that left a dump have come to {at} with equal arguments, and it completes on none; no dump lists the "
+            f"all ranks that left a dump have come to {at} with {_equal(gathering)}, and it completes on none; no dump lists the "
             "members of the group, and one may be missing"
         )
         return Blame("undecided", told, members=tuple(sorted(members)), gathering=gathering)
-    told = f"all ranks have come to {at} with equal arguments, and it completes on none"
+    told = f"all ranks have come to {at} with {_equal(gathering)}, and it completes on none"
     return Blame("transport-stall", told, members=tuple(sorted(members)), gathering=gathering)
+
+
+def _equal(gathering: Gathering) -> str:
+    """What of the arguments is known to be equal: recorders before PyTorch 2.4 note no types."""
+    operation = gathering.operation
+    typed = operation is None or operation.inputs <= 0 or operation.dtype
+    return "equal arguments" if typed else "equal sizes (their types are not recorded)"
 
 
 def _of_transfer(hang: Hang, gathering: Gathering) -> Blame:

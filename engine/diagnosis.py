@@ -87,7 +87,7 @@ def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
     collectives = acquitted(compared, placed, topology.ranks)
     collectives = questioned(standing_still(collectives, placed, collection.sources), placed, collection.sources)
     collectives = silent_in_dumps(collectives, placed, heard, topology) if whole else collectives
-    odd = _odd_ones(placed, collection.sources, topology) if whole else ()
+    odd = _odd_ones(placed, collection.sources, heard, topology) if whole else ()
     facts = (*placed, *complete(collectives, topology), *odd)
     votes = witnesses(facts, told if whole else ())
     facts = tuple(sorted((*facts, *disagreements(votes)), key=canonical))
@@ -108,11 +108,13 @@ def _standings(
     return standings.collectives, standings.told
 
 
-def _odd_ones(facts: Sequence[Fact], sources: Sequence[Source], topology: Topology) -> Iterable[Fact]:
+def _odd_ones(
+    facts: Sequence[Fact], sources: Sequence[Source], heard: frozenset[int] | None, topology: Topology
+) -> Iterable[Fact]:
     """What is told by those that alone say nothing."""
     yield from lost_hosts(facts, sources, topology)
     yield from went_down(facts)
-    yield from silent_ranks(facts, sources, topology)
+    yield from silent_ranks(facts, sources, heard, topology)
 
 
 def _first_hand(collection: Collection) -> Iterable[Fact]:

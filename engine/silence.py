@@ -23,8 +23,11 @@ _FEWEST = 3
 _FEWEST_UNTIMED = 4
 
 
-def silent_ranks(facts: Sequence[Fact], sources: Iterable[Source], topology: Topology) -> list[Fact]:
-    """The `silent-rank` fact, if there is one: at that rank, on the first report of the others."""
+def silent_ranks(
+    facts: Sequence[Fact], sources: Iterable[Source], of_logs: frozenset[int] | None, topology: Topology
+) -> list[Fact]:
+    """The `silent-rank` fact, if there is one: at that rank, on the first report of the others. `of_logs`: the ranks whose
+    words were collected, None: everybody's."""
     reports = [fact for fact in facts if fact.kind == "hang-report" and fact.data["what"] in _SAID]
     spoken = {rank for fact in reports for rank in ranks_of(fact.place)}
     gave_up = {rank for fact in reports if fact.data["what"] in _GAVE_UP for rank in ranks_of(fact.place)}
@@ -35,6 +38,7 @@ def silent_ranks(facts: Sequence[Fact], sources: Iterable[Source], topology: Top
         if s.place.rank is not None and s.kind == "log" and (s.records or _wrote_nothing(s.place.rank, spoken, dumped))
     }
     heard |= {f.place.rank for f in facts if f.kind == "progress" and f.place.rank is not None}
+    heard |= set(topology.ranks) if of_logs is None else of_logs
     silent = heard - spoken
     if len(silent) != 1 or len(spoken) < _FEWEST or any(not ranks_of(fact.place) for fact in reports):
         return []

@@ -46,7 +46,9 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     """Learn the shape from all facts and sources."""
     facts, sources = tuple(facts), tuple(sources)
     places = [fact.place for fact in facts] + [source.place for source in sources]
-    host_of, instance_of = names_of_hosts(facts, [source.place for source in sources], places)
+    # the host of a pod's file is what Kubernetes calls its node, not how the collector called the host's directory
+    hints = [source.place for source in sources if source.place.container is None]
+    host_of, instance_of = names_of_hosts(facts, hints, places)
     placed = [with_host(place, host_of, instance_of) for place in places]
     rank_of_process = unique(((p.host, p.pid), p.rank) for p in placed if p.pid is not None and p.rank is not None)
     own = [(s, with_host(s.place, host_of, instance_of)) for s in sources]

@@ -26,11 +26,25 @@ def logs(*ranks: int) -> list[Source]:
 
 
 def silent(*facts: Fact, ranks: range = range(6)) -> list[int | None]:
-    return [found.place.rank for found in silent_ranks(facts, logs(*ranks), JOB)]
+    return [found.place.rank for found in silent_ranks(facts, logs(*ranks), frozenset(), JOB)]
 
 
 def test_the_one_that_says_nothing_is_named() -> None:
     assert silent(*(report(rank) for rank in (0, 1, 2, 4, 5))) == [3]
+
+
+def test_its_words_may_stand_in_a_log_of_many_ranks() -> None:
+    """`heard` by the ranks that the lines of such a log begin with."""
+    facts = [report(rank) for rank in (0, 1, 2, 4, 5)]
+    tee = [Source("tee", "train.log", "log", records=99)]
+
+    def found(heard: frozenset[int] | None, topology: Topology = JOB) -> list[int | None]:
+        return [fact.place.rank for fact in silent_ranks(facts, tee, heard, topology)]
+
+    assert found(frozenset(range(6))) == [3]
+    assert found(frozenset((0, 1, 2, 4, 5))) == [], "nothing of it was collected"
+    assert found(None, Topology(ranks=tuple(range(6)))) == [3]
+    assert found(None, Topology(ranks=(0, 1, 2, 4, 5))) == []
 
 
 def test_two_of_them_are_not_told_apart() -> None:
@@ -70,9 +84,9 @@ def test_one_that_left_no_dump_either_needs_fewer_who_speak() -> None:
     facts = [report(rank) for rank in (0, 1, 3)]
     dumps = [fact("fr-rank", rank, None) for rank in (0, 1, 3)]
     empty = [*logs(0, 1, 3), Source("log2", "rank_2.log", "log", records=0, place=Place(rank=2))]
-    assert silent_ranks(facts, empty, JOB) == []
-    assert [found.place.rank for found in silent_ranks([*facts, *dumps], empty, JOB)] == [2]
-    assert silent_ranks([*facts, *dumps[1:]], empty, JOB) == []
+    assert silent_ranks(facts, empty, frozenset(), JOB) == []
+    assert [found.place.rank for found in silent_ranks([*facts, *dumps], empty, frozenset(), JOB)] == [2]
+    assert silent_ranks([*facts, *dumps[1:]], empty, frozenset(), JOB) == []
 
 
 def test_beside_ranks_that_only_lost_those_who_gave_up_silence_proves_nothing() -> None:
@@ -87,7 +101,7 @@ def test_one_that_left_neither_dump_nor_word_is_whom_the_others_lost() -> None:
     facts = [report(0, what="watchdog"), report(1, what="lost"), report(3, what="lost")]
     dumps = [fact("fr-rank", rank, None) for rank in (0, 1, 3)]
     empty = [*logs(0, 1, 3), Source("log2", "rank_2.log", "log", records=0, place=Place(rank=2))]
-    assert [found.place.rank for found in silent_ranks([*facts, *dumps], empty, JOB)] == [2]
+    assert [found.place.rank for found in silent_ranks([*facts, *dumps], empty, frozenset(), JOB)] == [2]
 
 
 def test_the_words_of_the_runtime_count_and_not_when_the_program_repeats_them() -> None:

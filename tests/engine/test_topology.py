@@ -35,6 +35,14 @@ def test_the_name_of_the_directory_is_the_one_that_is_shown() -> None:
     assert completed_place(Place(host="ip-10-0-0-1"), topology).host == "rack4-trn1-07"
 
 
+def test_what_kubernetes_calls_the_node_of_a_pods_file_is_no_directorys_name() -> None:
+    full, short = "ip-10-0-0-1.ec2.internal", "ip-10-0-0-1"
+    of_pod = source("s", host=full, container="w-0")
+    facts = (hit("x", host=full), hit("y", host=short))
+    assert completed_place(Place(host=full), survey(facts, (of_pod,))).host == short
+    assert completed_place(Place(host=short), survey(facts, (source("s", host=full),))).host == full
+
+
 def test_a_directory_that_speaks_of_two_instances_proves_no_alias() -> None:
     facts = (
         hit("x", host="head", instance_id="i-0a"),
