@@ -114,6 +114,11 @@ def bare(name: str) -> str:
     return stem
 
 
+def has_shape_of_host(name: str) -> bool:
+    """Whether a name alone, without anything around it, is known for a host's."""
+    return _HOST_FILE.fullmatch(name) is not None
+
+
 def _host(name: str, shape: re.Pattern[str]) -> str | None:
     stem = bare(name)
     first = _ADDRESS_FIRST.match(name)

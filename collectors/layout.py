@@ -20,7 +20,8 @@ extension, date and words for evidence), below what all paths have in common, by
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise. A name of one letter and a number
    (`n101/`) needs b., and ranks of its own or that two say which machine they are of.
-3. **Aliases.** Where the lines of at least two hosts of 1. or 2. are each prefixed with one address or name
+3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`).
+4. **Aliases.** Where the lines of at least two hosts of 1. to 3. are each prefixed with one address or name
    (Ray's `ip=10.5.0.11`), a different one for each, the two names are one host: an `identity` fact says so.
 
 If parts of one path are hosts by proofs of the same strength, neither is, but of names the innermost. What is in a pod
@@ -40,6 +41,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.hints import bare, place_of_path
 from neuron_doctor.collectors.known_hosts import known_hosts
+from neuron_doctor.collectors.own_words import hosts_in_own_words
 from neuron_doctor.collectors.sibling_hosts import (
     Member,
     Proof,
@@ -103,7 +105,9 @@ def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> dict[
             proven[name.casefold()] = max(proven.get(name.casefold(), (what, name)), (what, name))
     proven.update({name: (Proof.NAME, shown) for name, shown in known.items()})
     unplaced = [source for source in sources if not source.place.host]
-    return _with_copies(unplaced, {s.path: _host(below[s.path], proven) for s in unplaced})
+    by_path = {s.path: _host(below[s.path], proven) for s in unplaced}
+    said = hosts_in_own_words([s for s in unplaced if not by_path[s.path]], facts, known)
+    return _with_copies(unplaced, {**by_path, **said})
 
 
 # --- parts of paths

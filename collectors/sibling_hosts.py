@@ -160,19 +160,19 @@ def on_each_machine(members: Mapping[str, Member]) -> bool:
     if len(members) <= 1 or not set.intersection(*(member.of_host for member in members.values())):
         return False
     pairs = all(member.is_directory or member.told.of_others for member in members.values())
-    return pairs and _beside_each_other([member.told for member in members.values()])
+    return pairs and beside_each_other([member.told for member in members.values()])
 
 
 def paired_with_a_machine(members: Mapping[str, Member]) -> dict[str, Member]:
     """Of names of one shape that logs bear which ran beside each other: those that a file bears as well of a kind that is
     made once on a host. (The others may be ranks of one host.)"""
     logs = {name: member for name, member in members.items() if member.told.of_others and not member.is_directory}
-    if len(logs) <= 1 or not _beside_each_other([member.told for member in logs.values()]):
+    if len(logs) <= 1 or not beside_each_other([member.told for member in logs.values()]):
         return {}
     return {name: member for name, member in logs.items() if member.of_host}
 
 
-def _beside_each_other(told: Sequence[Telling]) -> bool:
+def beside_each_other(told: Sequence[Telling]) -> bool:
     """They are of several machines, as far as they say, tell of no rank twice, and were there at the same time."""
     return not _one_machine(told) and not _same_ranks(told) and _at_once(told, _SLACK_NS)
 

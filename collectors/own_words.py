@@ -1,0 +1,70 @@
+"""The host of a stream that has no name of its own, by what it says of itself: `HOSTNAME=ip-10-0-3-7` in its first lines.
+
+CloudWatch calls a stream by a hash, and what a user saved it as need not say more. The entry script of a container or a
+batch script prints where it runs, as environment (`env`, `set -x`) or in words; an infodump says it too, but of one process.
+The log of a whole job says so as well, of the host of its launcher alone. So a source is at the host that it names only if
+
+- it names one host, and no infodump in it names another one; it is no pod's, and not the output of a whole Slurm job;
+- the name is known for a host or has the shape of one (a container's id and a pod's name are none), or the variable is
+  one that never names anything else (`SLURMD_NODENAME`);
+- sources that name another host ran at the same time, tell of no rank that it tells of, and two hosts at least tell of
+  processes of their own. What one `mpirun` says for all has no such neighbour.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection as Sized
+from collections.abc import Iterable, Mapping, Sequence
+
+from neuron_doctor.collectors.hints import has_shape_of_host
+from neuron_doctor.collectors.sibling_hosts import Telling, beside_each_other, telling
+from neuron_doctor.engine.facts import Fact, Source
+
+#: Variables whose value is the name of the host itself, wherever they stand.
+_NODE_VARIABLES = frozenset({"SLURMD_NODENAME", "NODE_NAME", "MY_NODE_NAME", "K8S_NODE_NAME", "SM_CURRENT_HOST"})
+
+
+def hosts_in_own_words(
+    sources: Iterable[Source], facts: Mapping[str, Sequence[Fact]], known: Sized[str]
+) -> dict[str, str]:
+    """The host of each path whose source says where it runs, by the rules above. `known` are names of hosts in lower case."""
+    said = {
+        source.path: name
+        for source in sources
+        if not source.place.container
+        and not source.place.job
+        and (name := _own_host(facts.get(source.path, ()), known)) is not None
+    }
+    by_host: dict[str, Telling] = defaultdict(Telling)
+    with_processes = set()
+    for source in sources:
+        if source.path in said:
+            told = facts.get(source.path, ())
+            by_host[said[source.path].casefold()].add(telling(source, told, None))
+            with_processes |= {said[source.path].casefold() for fact in told if _is_of_a_process(fact)}
+    proven = len(with_processes) > 1 and beside_each_other(list(by_host.values()))
+    return said if proven else {}
+
+
+def _own_host(facts: Iterable[Fact], known: Sized[str]) -> str | None:
+    """The one host that a source names for its own."""
+    own, others = set(), set()
+    for fact in facts:
+        if fact.kind == "env" and fact.place.host is None and (name := str(fact.data.get("value") or "")):
+            variable = fact.data.get("name")
+            if variable in _NODE_VARIABLES or (variable == "HOSTNAME" and _is_host(name, known)):
+                own.add(name)
+        elif fact.kind == "identity" and fact.data.get("hostname"):
+            others.add(str(fact.data["hostname"]).casefold())
+    if len(own) != 1 or others - {name.casefold() for name in own}:
+        return None
+    return own.pop()
+
+
+def _is_host(name: str, known: Sized[str]) -> bool:
+    return name.casefold() in known or has_shape_of_host(name)
+
+
+def _is_of_a_process(fact: Fact) -> bool:
+    return fact.place.rank is not None or fact.place.pid is not None

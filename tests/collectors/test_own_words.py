@@ -1,0 +1,87 @@
+"""The host of a stream by what it says of itself: only where others say so of other hosts, and none speaks for all."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_doctor.collectors.hints import place_of_path
+from neuron_doctor.collectors.layout import placed_by_layout
+from neuron_doctor.engine.facts import NOWHERE, Clock, Collection, Fact, Instant, Place, Source, Span, Value
+
+A, B = "9f3c21/8c1d.log", "9f3c21/77ab.log"
+
+
+def stream(path: str, *facts: Fact, start: int = 0) -> Collection:
+    """A log of 100 seconds, of no name that says anything."""
+    first, last = (Instant((start + more) * 10**9, Clock.UTC) for more in (0, 100))
+    return Collection((Source(path, path, "log", place=place_of_path(path), first=first, last=last),), facts)
+
+
+def fact(path: str, kind: str = "hit", place: Place = NOWHERE, **data: Value) -> Fact:
+    return Fact(kind, {"pattern": "p", **data}, place, Span(path, 0, 10, 1, 1, "message"), path)
+
+
+def env(path: str, value: str, name: str = "HOSTNAME") -> Fact:
+    return fact(path, "env", name=name, value=value)
+
+
+def of_process(path: str, pid: int = 80) -> Fact:
+    return fact(path, place=Place(pid=pid))
+
+
+def hosts(*streams: Collection) -> set[str | None]:
+    whole = Collection(tuple(s for c in streams for s in c.sources), tuple(f for c in streams for f in c.facts))
+    return {source.place.host for source in placed_by_layout(whole).sources}
+
+
+def said(path: str, host: str, *more: Fact, start: int = 0) -> Collection:
+    return stream(path, env(path, host), of_process(path), *more, start=start)
+
+
+def test_streams_that_each_say_where_they_run_are_there() -> None:
+    assert hosts(said(A, "ip-10-0-12-83"), said(B, "ip-10-0-13-5")) == {"ip-10-0-12-83", "ip-10-0-13-5"}
+
+
+def test_two_streams_of_one_host_beside_one_of_another_are_there_too() -> None:
+    assert hosts(said(A, "node3"), said("x/e.log", "node3"), said(B, "node4")) == {"node3", "node4"}
+
+
+def test_one_stream_alone_may_be_that_of_the_whole_job() -> None:
+    assert hosts(said(A, "ip-10-0-12-83")) == {None}
+    assert hosts(said(A, "ip-10-0-12-83"), said(B, "ip-10-0-12-83")) == {None}
+
+
+def test_what_one_launcher_says_for_all_is_of_no_host() -> None:
+    waiting = stream(B, env(B, "ip-10-0-13-5"))
+    assert hosts(said(A, "ip-10-0-12-83"), waiting) == {None}
+
+
+def test_a_stream_with_the_infodump_of_another_host_speaks_for_several() -> None:
+    other = fact(A, "identity", Place(pid=7), hostname="ip-10-0-13-9")
+    assert hosts(said(A, "ip-10-0-12-83", other), said(B, "ip-10-0-13-5")) == {None}
+    own = fact(A, "identity", Place(pid=7), hostname="ip-10-0-12-83")
+    assert len(hosts(said(A, "ip-10-0-12-83", own), said(B, "ip-10-0-13-5"))) > 1
+
+
+def test_two_runs_are_no_hosts_of_one_job() -> None:
+    assert hosts(said(A, "ip-10-0-12-83"), said(B, "ip-10-0-13-5", start=5000)) == {None}
+    same_rank = [fact(path, place=Place(rank=3)) for path in (A, B)]
+    assert hosts(said(A, "ip-10-0-12-83", same_rank[0]), said(B, "ip-10-0-13-5", same_rank[1])) == {None}
+
+
+@pytest.mark.parametrize("names", [("3f9d0c1a22be", "aa01c1a22bef"), ("llama-worker-0", "llama-worker-1")])
+def test_ids_of_containers_and_names_of_pods_are_no_hosts(names: tuple[str, str]) -> None:
+    assert hosts(said(A, names[0]), said(B, names[1])) == {None}
+
+
+def test_a_variable_that_only_names_nodes_may_have_any_value() -> None:
+    streams = [stream(p, env(p, host, "SLURMD_NODENAME"), of_process(p)) for p, host in ((A, "alpha"), (B, "beta"))]
+    assert hosts(*streams) == {"alpha", "beta"}
+
+
+def test_a_stream_that_says_two_hosts_is_of_none() -> None:
+    assert hosts(said(A, "node3", env(A, "node5")), said(B, "node4")) == {None}
+
+
+def test_the_output_of_a_whole_job_is_of_no_host() -> None:
+    assert hosts(said("slurm-12.out", "node3"), said("slurm-13.out", "node4")) == {None}
