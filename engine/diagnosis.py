@@ -21,6 +21,7 @@ from neuron_doctor.engine.idleness import standing_still
 from neuron_doctor.engine.lost_hosts import lost_hosts
 from neuron_doctor.engine.match import canonical, match_rules
 from neuron_doctor.engine.moments import with_years
+from neuron_doctor.engine.nodenames import at_their_nodenames
 from neuron_doctor.engine.pods import on_their_nodes
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.rulebook import Rulebook
@@ -76,7 +77,7 @@ def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = T
 def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
     """What a collection says before any rule is applied."""
     collection = on_their_nodes(collection)
-    facts = with_years(deduplicated(_first_hand(collection)))
+    facts = at_their_nodenames(with_years(deduplicated(_first_hand(collection))))
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))
     world = world_of(placed, topology)

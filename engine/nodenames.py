@@ -1,0 +1,32 @@
+"""Processes at the host that their own account of the machine names (the runtime's infodump: `Nodename: ip-10-0-3-7`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.proven import unique
+
+
+def at_their_nodenames(facts: Sequence[Fact]) -> Sequence[Fact]:
+    """The facts; those of processes of which nothing else says a host at the one that all their accounts name. Processes are
+    told apart by source and number: in another file the same number may be another host's."""
+    named = unique(_named(facts))
+    if not named:
+        return facts
+    return [_placed(fact, named.get((fact.source, fact.place.pid))) for fact in facts]
+
+
+def _named(facts: Iterable[Fact]) -> Iterable[tuple[tuple[str, int | None], str]]:
+    for fact in facts:
+        name = fact.data.get("hostname")
+        if fact.kind == "identity" and fact.place.pid is not None and isinstance(name, str) and name:
+            yield (fact.source, fact.place.pid), name
+
+
+def _placed(fact: Fact, host: str | None) -> Fact:
+    if host is None or fact.place.host is not None or fact.place.container is not None:
+        return fact
+    return replace(fact, place=replace(fact.place, host=host))

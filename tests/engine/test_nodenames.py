@@ -1,0 +1,36 @@
+"""A process is at the host that its own account of the machine names, unless something else says where it is."""
+
+from __future__ import annotations
+
+from builders import hit
+
+from neuron_doctor.engine.facts import Fact, Place, Span
+from neuron_doctor.engine.nodenames import at_their_nodenames
+
+
+def named(host: str, pid: int | None, source: str = "s", **place: object) -> Fact:
+    return Fact("identity", {"hostname": host}, Place(pid=pid, **place), Span(source), source)  # type: ignore[arg-type]
+
+
+def hosts(*facts: Fact) -> list[str | None]:
+    return [fact.place.host for fact in at_their_nodenames(facts) if fact.kind == "hit"]
+
+
+def test_what_a_process_says_was_where_its_infodump_names() -> None:
+    assert hosts(hit("x", pid=7), named("node3", 7)) == ["node3"]
+
+
+def test_another_process_or_file_may_be_of_another_host() -> None:
+    assert hosts(hit("x", pid=8), hit("x"), hit("x", pid=7, source="t"), named("node3", 7)) == [None, None, None]
+
+
+def test_a_number_that_is_a_process_of_two_hosts_proves_nothing() -> None:
+    assert hosts(hit("x", pid=7), named("node3", 7), named("node4", 7)) == [None]
+
+
+def test_what_is_known_otherwise_stays() -> None:
+    assert hosts(hit("x", pid=7, host="rack4-07"), named("ip-10-0-3-7", 7)) == ["rack4-07"]
+
+
+def test_the_nodename_in_a_container_is_the_pods() -> None:
+    assert hosts(hit("x", pid=7, container="w-0"), named("w-0", 7, container="w-0")) == [None]
