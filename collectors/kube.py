@@ -39,6 +39,7 @@ _RESOLVES: Mapping[str, frozenset[str]] = {
     "FailedMount": frozenset({"Pulling", "Pulled", "Created", "Started", "SuccessfulMountVolume"}),
     "FailedAttachVolume": frozenset({"SuccessfulAttachVolume", "Pulling", "Pulled", "Created", "Started"}),
     "UnexpectedAdmissionError": frozenset({"Created", "Started"}),
+    "Failed": frozenset({"Started"}),  # an image that came at last, a container that starts now
     "ErrImagePull": frozenset({"Pulled", "Created", "Started"}),
     "NodeNotReady": frozenset({"NodeReady"}),
 }
