@@ -42,6 +42,11 @@ def shape_of(raw: bytes) -> bytes:
     return raw[:begin] + raw[begin:end].translate(_ZEROS) + raw[end:]
 
 
+def is_stamped(raw: bytes) -> bool:
+    """Whether a line begins with such a time."""
+    return _STAMP_OF_BYTES.match(raw) is not None
+
+
 def timeless(text: str) -> str:
     """The same of a text: nobody is to look for a certain time."""
     stamp = _STAMP_OF_TEXT.match(text)

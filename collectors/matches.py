@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.group_lists import groups_text
-from neuron_doctor.collectors.lines import Lines, decoded, timeless
+from neuron_doctor.collectors.lines import Gist, Lines, decoded, timeless
 from neuron_doctor.collectors.masking import MASK, masked, without_secrets
 from neuron_doctor.collectors.nrt import CODES, SYMBOLS
-from neuron_doctor.collectors.prefixes import Record
+from neuron_doctor.collectors.prefixes import Record, times_of
 from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Span, Value, span_of
 from neuron_doctor.engine.patterns import Pattern, compiled, read_captures
 
@@ -78,6 +79,14 @@ def found_by(candidate: Candidate) -> Found | None:
     return find(candidate.lines, begin, end, candidate.pattern)
 
 
+def alike(match: Match, candidate: Candidate) -> Match:
+    """What a candidate says whose line differs from that of a match of the same pattern in nothing but its time, where the
+    line is one record."""
+    begin, end = candidate.reach
+    instant, outer = times_of(decoded(candidate.lines.block.data[begin:end]))
+    return replace(match, record=replace(match.record, instant=instant, outer=outer))
+
+
 def read_of(candidate: Candidate, found: Found, inp: Input) -> Match | None:
     """What was found, with its types; a value that is none of its type is a problem of the input."""
     pattern = candidate.pattern
@@ -96,12 +105,12 @@ def read_of(candidate: Candidate, found: Found, inp: Input) -> Match | None:
     return Match(found.record, data, place.over(found.record.place), found.text, hidden or "")
 
 
-def fact_of(candidate: Candidate, match: Match, inp: Input) -> Fact:
-    """The fact that a match makes."""
+def fact_of(candidate: Candidate, match: Match, place: Place, inp: Input) -> Fact:
+    """The fact that a match at a place makes."""
     return Fact(
         kind=candidate.pattern.emits,
         data=match.data,
-        place=place_of(candidate, match, inp),
+        place=place,
         span=_span(candidate, match, inp.path),
         source=inp.source_id or inp.path,
         instant=instant_of(candidate, match),
@@ -119,13 +128,13 @@ def inherited_place(candidate: Candidate) -> Place:
     finished or the line is indented."""
     lines = candidate.lines
     begin, _ = candidate.reach
-    tokens = NOWHERE
+    above: list[Gist] = []
     for bounds in lines.above(begin, REACH_BACK):
         gist = lines.gist(*bounds)
-        tokens = tokens.over(gist.place)
+        above.append(gist)
         if gist.heads:
             indented = lines.block.data[begin : begin + 1] in (b" ", b"\t")
-            return tokens if indented or gist.unfinished else NOWHERE
+            return reduce(Place.over, (one.place for one in above)) if indented or gist.unfinished else NOWHERE
     return NOWHERE
 
 

@@ -26,7 +26,7 @@ from neuron_doctor.collectors.line_forms import (
     When,
 )
 from neuron_doctor.collectors.place_tokens import place_tokens
-from neuron_doctor.engine.facts import Clock, Instant, Place
+from neuron_doctor.engine.facts import NOWHERE, Clock, Instant, Place
 from neuron_doctor.engine.regexes import regex
 
 _MAX_PREFIXES = 16
@@ -38,6 +38,8 @@ _SHORTEST_HEADER = 8  # of an overwritten part of a line that is worth keeping
 _ANSI = regex(r"(?:\x1b|#033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _BLANK = regex(r"[ \t]*")
 
+#: What prefixes and messages tell of a place.
+_OF_A_PLACE = frozenset({"host", "instance_id", "container", "pid", "rank", "local_rank", "device", "core"})
 #: What launchers and collectors say holds for all records of a line; the rest is for one record.
 _OUTER = frozenset({"rank", "local_rank", "host", "container"})
 
@@ -176,6 +178,8 @@ def _number(told: dict[str, str], name: str) -> int | None:
 
 
 def _place(told: dict[str, str]) -> Place:
+    if _OF_A_PLACE.isdisjoint(told):
+        return NOWHERE
     return Place(
         host=told.get("host"),
         instance_id=told.get("instance_id"),
@@ -295,10 +299,15 @@ def peel(raw: str) -> Line:
     return Line("\n".join(texts), tuple(records), partial)
 
 
-def time_of(raw: str) -> Instant | None:
-    """The time of the first record of `peel(raw)`, which costs less."""
+def times_of(raw: str) -> tuple[Instant | None, Instant | None]:
+    """The times (`instant`, `outer`) of the first record of `peel(raw)`, which costs twice as much."""
     _, peeled = next(_parts(raw, _Peeled()))
-    instant, outer = _times(peeled)
+    return _times(peeled)
+
+
+def time_of(raw: str) -> Instant | None:
+    """The time of the first record."""
+    instant, outer = times_of(raw)
     return instant or outer
 
 

@@ -27,12 +27,12 @@ class Storm(Struct):
     seen: dict[_Key, int] = field(default_factory=dict)
     last: dict[_Key, Candidate] = field(default_factory=dict)
 
-    def finished(self, offset: int | None) -> Iterator[tuple[Candidate, int]]:
-        """The last records of the stretch before that of `offset` (None: the source has ended), each with the number of
-        those between it and the first ones."""
+    def finished(self, offset: int | None) -> Iterator[tuple[Candidate, Place, int]]:
+        """The last records of the stretch before that of `offset` (None: the source has ended), each with its place and the
+        number of those between it and the first ones."""
         cell = -1 if offset is None else offset // CELL
         if cell != self.cell:
-            yield from ((last, self.seen[key] - KEEP - 1) for key, last in self.last.items())
+            yield from ((last, key[1], self.seen[key] - KEEP - 1) for key, last in self.last.items())
             self.last.clear()
             self.seen.clear()
             self.cell = cell

@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import Block, blocks
 from neuron_doctor.collectors.cut_traceback import cut_traceback
-from neuron_doctor.collectors.lines import Gist, Lines, decoded, shape_of, stands_for_its_shape
+from neuron_doctor.collectors.lines import Gist, Lines, decoded, is_stamped, shape_of, stands_for_its_shape
 from neuron_doctor.collectors.matches import (
     REACH_ASIDE,
     Candidate,
     Match,
+    alike,
     fact_of,
     found_by,
     inherited_place,
@@ -46,15 +47,17 @@ _NEWLINE = ord("\n")
 
 
 class _Known(Struct, frozen=True):
-    """What a pattern finds in every line of a shape: `own` is the place that such a line states, `place` the same over that
-    of the file; None: the pattern does not match. Of a line that is not `headed` the lines above may say more."""
+    """What a pattern finds in every line of a shape: the `match` in one of them (None: the pattern does not match), and its
+    place over that of the file. What is `telling` tells the match in all of them, but for the time of those that are
+    `timed`."""
 
-    own: Place
+    match: Match | None
     place: Place | None
-    headed: bool = True
+    telling: bool = False
+    timed: bool = False
 
 
-_NOTHING = _Known(NOWHERE, None)
+_NOTHING = _Known(None, None)
 
 
 class _Scan(Struct):
@@ -148,15 +151,15 @@ def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
         yield from _ended_storms(scan, candidate.offset)
         if match and pattern.emits == "log-loss" and (instant := instant_of(candidate, match)):
             scan.inp.gaps.append(Gap(instant, instant))
-        if scan.storm.keeps(candidate, place) and (match := match or match_of(candidate, scan.inp)):
-            yield fact_of(candidate, match, scan.inp)
+        if scan.storm.keeps(candidate, place) and (match := match or _match(scan, candidate, shape)):
+            yield fact_of(candidate, match, place, scan.inp)
 
 
 def _ended_storms(scan: _Scan, offset: int | None) -> Iterator[Fact]:
     """The last records of the storms in the stretch before that of `offset`."""
-    for candidate, repeats in scan.storm.finished(offset):
-        if match := match_of(candidate, scan.inp):
-            yield replace(fact_of(candidate, match, scan.inp), repeats=repeats)
+    for candidate, place, repeats in scan.storm.finished(offset):
+        if match := _match(scan, candidate, _shape(candidate)):
+            yield replace(fact_of(candidate, match, place, scan.inp), repeats=repeats)
 
 
 def _progress(scan: _Scan, *, last: bool) -> Iterator[Fact]:
@@ -164,12 +167,13 @@ def _progress(scan: _Scan, *, last: bool) -> Iterator[Fact]:
     for candidates in scan.steps.finished(last=last):
         places: set[Place] = set()
         for candidate in reversed(candidates):
-            place, match = _where(scan, candidate, _shape(candidate))
+            shape = _shape(candidate)
+            place, match = _where(scan, candidate, shape)
             if place is None or place in places:
                 continue
             places.add(place)
-            if match := match or match_of(candidate, scan.inp):
-                yield fact_of(candidate, match, scan.inp)
+            if match := match or _match(scan, candidate, shape):
+                yield fact_of(candidate, match, place, scan.inp)
 
 
 def _shape(candidate: Candidate) -> bytes | None:
@@ -185,17 +189,32 @@ def _where(scan: _Scan, candidate: Candidate, shape: bytes | None) -> tuple[Plac
     pattern = candidate.pattern
     known = scan.known.get((pattern.id, shape)) if shape is not None else None
     if known is not None:
-        inherited = NOWHERE if known.headed else inherited_place(candidate)
-        return (known.place if inherited is NOWHERE else known.own.over(inherited).over(scan.inp.place)), None
+        inherited = NOWHERE if known.match is None or known.match.record.has_header else inherited_place(candidate)
+        if known.match is None or inherited is NOWHERE:
+            return known.place, None
+        return known.match.place.over(inherited).over(scan.inp.place), None
     found = found_by(candidate)
     match = read_of(candidate, found, scan.inp) if found else None
     if shape is not None and (match or not found) and _is_lasting(candidate):
         if len(scan.known) >= _MOST_KNOWN:
             scan.known.clear()
-        scan.known[pattern.id, shape] = (
-            _Known(match.place, match.place.over(scan.inp.place), match.record.has_header) if match else _NOTHING
-        )
+        scan.known[pattern.id, shape] = _known(scan, candidate, match) if match else _NOTHING
     return (place_of(candidate, match, scan.inp) if match else None), match
+
+
+def _match(scan: _Scan, candidate: Candidate, shape: bytes | None) -> Match | None:
+    """What a candidate says, told by a line of the same shape where that tells it."""
+    known = scan.known.get((candidate.pattern.id, shape)) if shape is not None else None
+    if known is None or known.match is None or not known.telling:
+        return match_of(candidate, scan.inp)
+    return alike(known.match, candidate) if known.timed else known.match
+
+
+def _known(scan: _Scan, candidate: Candidate, match: Match) -> _Known:
+    begin, end = candidate.begin, candidate.end
+    timed = is_stamped(candidate.lines.block.data[begin:end])
+    single = len(candidate.lines.peeled(begin, end).records) == 1
+    return _Known(match, match.place.over(scan.inp.place), telling=single or not timed, timed=timed)
 
 
 def _is_lasting(candidate: Candidate) -> bool:

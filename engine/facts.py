@@ -35,7 +35,7 @@ class Instant(Struct, frozen=True, order=True):
     uncertainty_ns: int = 0
 
 
-class Place(Struct, frozen=True):
+class Place(Struct, frozen=True, cache_hash=True):
     """Where a fact holds: whatever is known, None where it is not.
 
     `device` is the Neuron device number on its host, `core` is as the source prints it, `ranks` are global ranks that a
@@ -59,8 +59,8 @@ class Place(Struct, frozen=True):
         """This place, completed from `outer` where it is silent: a line knows better than its file."""
         if self is NOWHERE or outer is NOWHERE:  # most often
             return outer if self is NOWHERE else self
-        pairs = zip(_VALUES(self), _VALUES(outer), strict=True)
-        return Place(*(theirs if mine is None or mine == () else mine for mine, theirs in pairs))
+        pairs = zip(_ALONE(self), _ALONE(outer), strict=True)
+        return Place(*[theirs if mine is None else mine for mine, theirs in pairs], self.ranks or outer.ranks)
 
     def known(self) -> dict[str, str | int | tuple[int, ...]]:
         """The fields that are known, in declaration order."""
@@ -69,6 +69,8 @@ class Place(Struct, frozen=True):
 
 _NAMES = Place.__struct_fields__
 _VALUES = attrgetter(*_NAMES)
+#: All but the ranks, of which there are several.
+_ALONE = attrgetter(*_NAMES[:-1])
 NOWHERE = Place()
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from neuron_doctor.engine.expressions import PLACE_FIELDS
-from neuron_doctor.engine.facts import Place, Value
+from neuron_doctor.engine.facts import NOWHERE, Place, Value
 from neuron_doctor.engine.kinds import KINDS, FieldType
 from neuron_doctor.engine.regexes import regex
 
@@ -81,7 +81,7 @@ def read_captures(pattern: Pattern, groups: Mapping[str, str | None]) -> tuple[d
         if text is None:
             continue
         (place if name in PLACE_FIELDS else data)[name] = _typed(text, capture_type(pattern, name))
-    return data, Place(**place)
+    return data, Place(**place) if place else NOWHERE
 
 
 def _typed(text: str, kind: FieldType) -> Value:

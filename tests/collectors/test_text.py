@@ -117,6 +117,13 @@ def test_a_storm_is_capped_and_counted() -> None:
     assert facts[-1].span.line == 1000
 
 
+@pytest.mark.parametrize("stamp", ["2026-05-01T00:00:{:02}Z ", "[    {}.000000] ", "May  1 00:00:{:02} trn1 kernel: "])
+def test_each_record_of_a_storm_has_its_own_time_also_where_the_first_is_at_midnight(stamp: str) -> None:
+    facts, _ = collect("".join(f"{stamp.format(second)}something bad again\n" for second in range(KEEP)))
+    times = [fact.instant.ns for fact in facts if fact.instant]
+    assert [time - times[0] for time in times] == [second * 10**9 for second in range(KEEP)]
+
+
 def test_what_a_rule_counts_is_not_capped() -> None:
     assert len(collect("counted thing\n" * 100)[0]) == 100
 
@@ -207,6 +214,8 @@ STAMPS = st.one_of(
     st.builds("[    {}.067150] ".format, DIGITS),
     st.builds("2026-05-01T12:00:{}.25Z stderr P ".format, DIGITS),
     st.builds("2026-05-01 12:00:{}".format, DIGITS),
+    st.builds("2026-05-01T00:00:{}Z ".format, DIGITS),
+    st.builds("2026-05-01T12:00:{}.25Z stdout F 2026-05-01 11:59:{},250 ".format, DIGITS, DIGITS),
     st.sampled_from(["", "[rank3]: ", "[rank4]: ", "    ", "ERROR  TDRV:other_function "]),
 )
 SAID = st.sampled_from(
