@@ -54,7 +54,7 @@ lint-types: $(TYPES)/installed
 
 docs: $(VENV)/runs
 	$(BIN)/neuron-doctor rules docs
-	$(BIN)/neuron-doctor rules schema > rules/rule.schema.json
+	for of in rule pack site; do $(BIN)/neuron-doctor rules schema $$of > rules/$$of.schema.json; done
 
 # The seeds are others than those that the rules were improved on. CASES names further directories of labelled incidents.
 SEEDS := --seeds 1 --first-seed 80000 $(foreach cell,full no-recorder no-recorder+logs-10 culprit-log-gone skewed noisy,--loss $(cell))

@@ -25,7 +25,8 @@ _HEADLINE = regex(
 )
 #: A line that every report in words has near its headline or at its end.
 _OF_A_REPORT = regex(
-    rb"^(?:  (?:what |cause)       |  Only what was collected was checked|[Cc]hecked with \d{1,6} rules|## Root cause)",
+    rb"^(?:  (?:what |cause)       |  Only what was collected was checked|[Cc]hecked with \d{1,6} rules|## Root cause"
+    rb"|(?:  h|## H)idden by the site file until )",
     re.MULTILINE,
 )
 _HEADING = regex(rb"\A(?:\xef\xbb\xbf)?\s{0,8}#{1,3} [^\n]{1,200}\n")

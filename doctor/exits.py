@@ -55,5 +55,5 @@ def _nagios(diagnosis: Diagnosis, worst: int) -> int:
         return Nagios.CRITICAL
     if not diagnosis.verdict.complete:
         return Nagios.UNKNOWN
-    risks = max((f.severity.rank for f in diagnosis.findings), default=-1)
+    risks = max((f.severity.rank for f in diagnosis.findings if not f.silenced), default=-1)
     return Nagios.WARNING if max(worst, risks) >= Severity.WARNING.rank else Nagios.OK

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
 
+from neuron_doctor.userdirs import user_directory
+
 #: Names the directory, or turns the cache off.
 VARIABLE, OFF = "NEURON_DOCTOR_CACHE", "off"
-_NAME = "neuron-doctor"
 #: So many entries of each sort are left: several versions and packs may be in use at a time.
 NEWEST = 6
 _DIGEST = 32
@@ -78,27 +79,13 @@ def directory_of(environment: Mapping[str, str]) -> str | None:
     said = environment.get(VARIABLE)
     if said:
         return None if said == OFF else os.path.abspath(said)
-    caches = environment.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(caches):
-        home = environment.get("HOME") or _home()
-        if not os.path.isabs(home):
-            return None
-        caches = os.path.join(home, ".cache")
-    return os.path.join(caches, _NAME)
+    directory = user_directory(environment, "XDG_CACHE_HOME", ".cache")
+    return None if directory is None else os.fspath(directory)
 
 
 def keep_of_user() -> Keep:
     """What this user keeps between runs."""
     return Keep(directory_of(os.environ))
-
-
-def _home() -> str:
-    import pwd  # noqa: PLC0415 - seldom needed
-
-    try:
-        return pwd.getpwuid(os.getuid()).pw_dir
-    except KeyError:
-        return ""
 
 
 def _opened(directory: str) -> int | None:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from msgspec.structs import replace
+
 import neuron_doctor.engine
-from neuron_doctor.engine.packfiles import PackFile, read_packs
+from neuron_doctor.__about__ import VERSION
+from neuron_doctor.engine.packfiles import PackFile, Root, read_packs, root_of
 from neuron_doctor.engine.rulebook import Rulebook
+from neuron_doctor.found import found_packs, found_site, site_of
+from neuron_doctor.installed import installed
 from neuron_doctor.keep import Keep, keep_of_user
 from neuron_doctor.request import Packs
 from neuron_doctor.rulecache import compiled
+
+#: What the pack of this program is called.
+BUILT_IN = "built-in"
 
 
 def builtin_pack() -> Path:
@@ -19,23 +29,78 @@ def builtin_pack() -> Path:
 
 
 def load(packs: Packs, keep: Keep | None = None) -> Rulebook:
-    """The rules of the packs, without their examples; compiled once and kept for other runs. Raises RulebookError."""
-    return compiled(files_of(packs), keep_of_user() if keep is None else keep)
+    """The rules of the packs, as the site file has them today, without their examples; compiled once and kept for other runs.
+    Raises RulebookError."""
+    keep = keep_of_user() if keep is None else keep
+    return _today(compiled(files_of(packs, keep), keep, site_file(packs)))
 
 
 def load_with_examples(packs: Packs) -> Rulebook:
-    """The rules of the packs as their authors want them: with examples, and from the files. Raises RulebookError."""
+    """The same with examples, and from the files. Raises RulebookError."""
     from neuron_doctor.engine.rule_loader import compile_rulebook  # noqa: PLC0415 - YAML and lark: only where needed
     from neuron_doctor.rulefiles import with_directories  # noqa: PLC0415
 
-    return with_directories(compile_rulebook(files_of(packs)), directories(packs))
+    rulebook = compile_rulebook(files_of(packs), VERSION, site_file(packs))
+    return with_directories(_today(rulebook), directories(packs))
+
+
+def _today(rulebook: Rulebook) -> Rulebook:
+    if rulebook.site is None:
+        return rulebook
+    from datetime import date  # noqa: PLC0415 - only where there are silences
+
+    return replace(rulebook, site=rulebook.site.as_of(date.today().isoformat()))
+
+
+def site_file(packs: Packs) -> PackFile | None:
+    """The site file that counts: the one that was named, else the one that is found, if there is any."""
+    if packs.site is not None:
+        return site_of(packs.site)
+    return found_site(os.environ) if packs.sited and _finds(packs) else None
+
+
+def _finds(packs: Packs) -> bool:
+    """Whether anything counts that nobody named."""
+    return packs.builtin and not packs.isolated
 
 
 def directories(packs: Packs) -> list[Path]:
-    """Where the rules of the packs are, the built-in ones first."""
+    """The directories that errors call by their last part, the built-in one first; others they call by their whole path."""
     return [builtin_pack(), *packs.further]
 
 
-def files_of(packs: Packs) -> list[PackFile]:
+def files_of(packs: Packs, keep: Keep | None = None) -> list[PackFile]:
     """The files of the packs, the built-in one first; without its rules if they are not wanted."""
-    return read_packs(directories(packs), only_terms=() if packs.builtin else (builtin_pack(),))
+    return read_packs(roots(packs, keep))
+
+
+def roots(packs: Packs, keep: Keep | None = None) -> list[Root]:
+    """The folders of all packs that count, each once: the built-in one, those that were found, those that the user named."""
+    own = Root(builtin_pack(), "rules", BUILT_IN, only_terms=not packs.builtin)
+    named = list(_called_apart(packs.further, {own.base}))
+    known = {root.directory.resolve() for root in named}
+    if not _finds(packs):
+        return [own, *named]
+    found = found_packs(installed(keep_of_user() if keep is None else keep), os.environ)
+    return [own, *_once(found, known), *named]
+
+
+def _called_apart(directories: Iterable[Path], taken: set[str]) -> Iterator[Root]:
+    """Each called by its last part, or by its whole path if another one is called so already."""
+    for directory in directories:
+        root = root_of(directory)
+        yield (
+            replace(root, base=str(directory), name=f"{directory.parent.name}/{root.name}")
+            if root.base in taken
+            else root
+        )
+        taken.add(root.base)
+
+
+def _once(found: Iterable[Root], known: set[Path]) -> Iterator[Root]:
+    """A folder may be found in two ways, and named too."""
+    for root in found:
+        place = root.directory.resolve()
+        if root.fault or place not in known:
+            known.add(place)
+            yield root

@@ -17,12 +17,16 @@ class UsageError(Exception):
 
 
 class Packs(Struct, frozen=True):
-    """Directories of rules beside the built-in ones, of which `builtin` False leaves out the rules; `pure` asks for the
-    pattern engine without Vectorscan."""
+    """Directories of rules beside the built-in ones, of which `builtin` False leaves out the rules, and all packs that nobody
+    named; `pure` asks for the pattern engine without Vectorscan. `sited`: with the `site` file, or the one that is found.
+    `isolated`: nothing counts that was only found: no pack, no site file, no plug-in."""
 
     further: tuple[Path, ...] = ()
     builtin: bool = True
     pure: bool = False
+    sited: bool = True
+    site: Path | None = None
+    isolated: bool = False
 
 
 class Request(Struct, frozen=True):

@@ -19,12 +19,13 @@ from msgspec.structs import replace
 
 import neuron_doctor.engine
 from neuron_doctor.__about__ import VERSION
-from neuron_doctor.engine import conditions, expressions, grades, rulefile
+from neuron_doctor.engine import conditions, expressions, grades, rulefile, sitefile
 from neuron_doctor.engine.errors import Location
 from neuron_doctor.engine.packfiles import PackFile
 from neuron_doctor.engine.parameters import Parameter
 from neuron_doctor.engine.patterns import Pattern, PatternSet
-from neuron_doctor.engine.rulebook import Cause, Explains, Follows, Rule, Rulebook
+from neuron_doctor.engine.rulebook import Cause, Explains, Follows, Pack, Rule, Rulebook
+from neuron_doctor.engine.site import Silence, Site
 from neuron_doctor.keep import Keep
 
 _SORT = "rules"
@@ -34,6 +35,7 @@ _CLASSES: Sequence[type] = (
     Follows,
     Rule,
     Rulebook,
+    Pack,
     Parameter,
     Pattern,
     PatternSet,
@@ -43,6 +45,9 @@ _CLASSES: Sequence[type] = (
     grades.Severity,
     rulefile.ActionDoc,
     rulefile.AlternativeDoc,
+    sitefile.SiteActionDoc,
+    Silence,
+    Site,
     expressions.Junction,
     expressions.RecordQuery,
     expressions.Test,
@@ -61,15 +66,16 @@ _ALLOWED = {(cls.__module__, cls.__qualname__): cls for cls in _CLASSES}
 _UNREADABLE = (pickle.UnpicklingError, AttributeError, EOFError, IndexError, KeyError, TypeError, ValueError)
 
 
-def compiled(files: Sequence[PackFile], keep: Keep) -> Rulebook:
-    """The rulebook of these files, without the examples of its rules. Raises RulebookError; what is wrong is never kept."""
-    key = _key(files)
+def compiled(files: Sequence[PackFile], keep: Keep, site: PackFile | None = None) -> Rulebook:
+    """The rulebook of these files and this site file, without the examples of its rules. Raises RulebookError; what is wrong is
+    never kept."""
+    key = _key([*files, site] if site else files)
     kept = keep.get(_SORT, key)
     rulebook = _read(kept) if kept else None
     if rulebook is None:
         from neuron_doctor.engine.rule_loader import compile_rulebook  # noqa: PLC0415 - YAML and lark: only where needed
 
-        rulebook = compile_rulebook(files)
+        rulebook = compile_rulebook(files, VERSION, site)
         rulebook = replace(rulebook, rules=tuple(replace(rule, examples=None) for rule in rulebook.rules))
         keep.put(_SORT, key, pickle.dumps(replace(rulebook, causes=dict(rulebook.causes)), protocol=5))
     return rulebook
@@ -79,7 +85,7 @@ def _key(files: Sequence[PackFile]) -> str:
     """Everything that a compiled rulebook depends on: the files under their names, this program, and Python."""
     known = sha256(f"{VERSION} {sys.version_info[:2]} {code_digest()}".encode())
     for file in files:
-        said = f"\0{file.shown}\0{file.only_terms}\0{file.fault}\0{len(file.content)}\0"
+        said = f"\0{file.shown}\0{file.root}\0{file.pack}\0{file.only_terms}\0{file.fault}\0{len(file.content)}\0"
         known.update(said.encode("utf-8", "surrogateescape"))
         known.update(file.content)
     return known.hexdigest()
@@ -106,7 +112,9 @@ _SHAPE_IT = (
     "grades.py",
     "kinds.py",
     "loosening.py",
+    "manifest.py",
     "matcher.py",
+    "packfiles.py",
     "parameters.py",
     "patterns.py",
     "query_parser.py",
@@ -114,6 +122,10 @@ _SHAPE_IT = (
     "rule_loader.py",
     "rulebook.py",
     "rulefile.py",
+    "shapes.py",
+    "site.py",
+    "site_loader.py",
+    "sitefile.py",
     "unlinked.py",
     "yamlfile.py",
 )

@@ -14,7 +14,10 @@ from neuron_doctor.engine.yamlfile import Document, read_yaml
 
 
 def file_of(where: Location, packs: Sequence[Path]) -> Path | None:
-    """The file of a location, which errors call by the name of its pack; None where it is in none of these packs."""
+    """The file of a location, which errors call by the name of its pack or by its whole path; None where it is in none of
+    these packs."""
+    if Path(where.path).is_absolute():
+        return Path(where.path)
     inner = ((pack, where.path.removeprefix(f"{pack.name}/")) for pack in packs)
     files = (pack / rest for pack, rest in inner if rest != where.path)
     return next((file for file in files if file.is_file()), None)

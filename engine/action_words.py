@@ -14,6 +14,7 @@ from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.rulefile import ActionDoc
+from neuron_doctor.engine.sitefile import SiteActionDoc
 from neuron_doctor.engine.verdict import Action
 
 #: An action names so many ranks at most, and a headline quotes so many characters.
@@ -89,6 +90,7 @@ def action(doc: ActionDoc, words: Words) -> Action:
         precondition=precondition,
         note=words.prose(doc.note),
         destroys=words.prose(doc.destroys),
+        by_site=isinstance(doc, SiteActionDoc),
     )
 
 

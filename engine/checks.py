@@ -26,7 +26,7 @@ CHECKS = {
         Check(
             "file",
             "error",
-            "A file of the pack cannot be read, or is no UTF-8.",
+            "A pack or a file of it cannot be read, is no UTF-8, or stands where it does not belong.",
             "A rule that is silently left out is a failure that is silently not found.",
             "Make the file readable, and save it as UTF-8.",
             loading=True,
@@ -101,6 +101,22 @@ CHECKS = {
             "Rules ask for each other's findings in a circle.",
             "Each would have to be evaluated before the other.",
             "Let one of them ask for records, or use `explains` or `follows`.",
+            loading=True,
+        ),
+        Check(
+            "digest",
+            "error",
+            "The files of a pack are not those that its manifest tells the digest of.",
+            "A file was changed, lost or added after the pack was made: its author answers for another one.",
+            "Get the pack anew. If the change is yours, give the pack another version and run `rules seal`.",
+            loading=True,
+        ),
+        Check(
+            "engine",
+            "error",
+            "A pack is for a newer neuron-doctor than this one.",
+            "What its rules say cannot be understood, or would be understood wrongly.",
+            "Update neuron-doctor, or take the version of the pack that is for this one.",
             loading=True,
         ),
         Check(

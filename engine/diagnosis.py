@@ -17,6 +17,7 @@ from neuron_doctor.engine.deduplicate import deduplicated
 from neuron_doctor.engine.facts import Collection, Fact, Source
 from neuron_doctor.engine.findings import finding_of, fold
 from neuron_doctor.engine.grades import Role, Severity, Status
+from neuron_doctor.engine.hidden import hushed, told
 from neuron_doctor.engine.idleness import standing_still
 from neuron_doctor.engine.lost_hosts import lost_hosts
 from neuron_doctor.engine.match import canonical, match_rules
@@ -159,8 +160,11 @@ def _assembled(
     for edge in edges:
         explains[edge.target].add(edge.source)
     doubtful = {ids[number] for number in graph.doubtful}
+    findings = hushed(findings, rulebook.site)
     findings = _with_doubt([replace(f, explains=tuple(sorted(explains[f.id]))) for f in findings], doubtful)
-    findings = sorted(findings, key=lambda f: (list(Role).index(f.role), f.id in doubtful, *_order(f)))
+    findings = sorted(
+        findings, key=lambda f: (list(Role).index(f.role), bool(f.silenced), f.id in doubtful, *_order(f))
+    )
     roots = tuple(f.id for f in findings if f.role is Role.ROOT)
     unexplained = {ids[number] for number in graph.unexplained}
     return Diagnosis(
@@ -174,6 +178,8 @@ def _assembled(
         rulebook_sha256=rulebook.sha256,
         rulebook_rules=len(rulebook.rules),
         clocks=clock_table(graph.clocks),
+        packs=rulebook.packs,
+        site=rulebook.site,
     )
 
 
@@ -215,27 +221,35 @@ def _order(finding: Finding) -> tuple[object, ...]:
 def _verdict(findings: Sequence[Finding], unexplained: set[str], *, usable: bool) -> Verdict:
     roots = [finding for finding in findings if finding.role is Role.ROOT]
     if roots:
-        more = f", and {len(roots) - 1} more" if len(roots) > 1 else ""
-        return Verdict(
-            Status.ROOT_CAUSE, f"{roots[0].title}{_where(roots[0])}{_toll(roots, findings)}{more}", complete=True
-        )
+        said = f"{roots[0].title}{_where(roots[0])}{_toll(roots, findings)}{told(roots[0])}{_others(roots[1:])}"
+        return Verdict(Status.ROOT_CAUSE, said, complete=True)
     # the ends of the chains first: those who were waited for, not those who waited
-    victims = sorted((f for f in findings if f.role is Role.CASCADE), key=lambda f: f.id not in unexplained)
+    victims = sorted(
+        (f for f in findings if f.role is Role.CASCADE), key=lambda f: (bool(f.silenced), f.id not in unexplained)
+    )
     unknown = next((f for f in victims if f.cause == "unknown-failure" and f.id in unexplained), None)
     if unknown:
-        return Verdict(Status.UNKNOWN_FAILURE, f"{unknown.title}{_where(unknown)}; no rule explains it", complete=True)
+        headline = f"{unknown.title}{_where(unknown)}; no rule explains it{told(unknown)}"
+        return Verdict(Status.UNKNOWN_FAILURE, headline, complete=True)
     if victims:
         seen = f"{victims[0].title}{_where(victims[0])}"
-        headline = f"Only consequences were found ({seen}); their cause is not in what was collected"
+        headline = f"Only consequences were found ({seen}); their cause is not in what was collected{told(victims[0])}"
         return Verdict(Status.VICTIMS_ONLY, headline, complete=True)
     if not usable:
         return Verdict(Status.NOT_EVALUABLE, "Nothing in the given paths could be read as evidence", complete=True)
     risks = [f for f in findings if f.role is Role.CONTEXT and f.severity.rank >= Severity.WARNING.rank]
-    risk = f"; a risk: {risks[0].title}{_where(risks[0])}" if risks else ""
+    risk = f"; a risk: {risks[0].title}{_where(risks[0])}{told(risks[0])}" if risks else ""
     benign = any(finding.role is Role.BENIGN for finding in findings)
     return Verdict(
         Status.BENIGN if benign else Status.HEALTHY, f"No failure found in what was collected{risk}", complete=True
     )
+
+
+def _others(roots: Sequence[Finding]) -> str:
+    """How many other roots there are, and how many of these are hidden."""
+    hidden = sum(bool(root.silenced) for root in roots)
+    shown = f", and {len(roots) - hidden} more" if len(roots) > hidden else ""
+    return shown + (f"; {hidden} more {'is' if hidden == 1 else 'are'} hidden by the site file" if hidden else "")
 
 
 def _toll(roots: Sequence[Finding], findings: Sequence[Finding]) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
@@ -17,11 +16,11 @@ from neuron_doctor.engine.condition_loader import Spot, condition_of, duration_a
 from neuron_doctor.engine.errors import Location, RulebookError, RuleError
 from neuron_doctor.engine.grades import EdgeType
 from neuron_doctor.engine.kinds import KINDS
-from neuron_doctor.engine.packfiles import PackFile, read_packs
+from neuron_doctor.engine.manifest import by_pack, misplaced, pack_of
+from neuron_doctor.engine.packfiles import MANIFEST, PackFile, read_packs, root_of
 from neuron_doctor.engine.parameters import BadValue, Parameter
 from neuron_doctor.engine.patterns import Pattern, PatternSet
-from neuron_doctor.engine.regexes import regex
-from neuron_doctor.engine.rulebook import Cause, Explains, Follows, Rule, Rulebook
+from neuron_doctor.engine.rulebook import Cause, Explains, Follows, Pack, Rule, Rulebook
 from neuron_doctor.engine.rulefile import (
     CausesFile,
     ExplainsDoc,
@@ -32,28 +31,24 @@ from neuron_doctor.engine.rulefile import (
     RuleDoc,
     TermsFile,
 )
-from neuron_doctor.engine.shapes import misfits
+from neuron_doctor.engine.shapes import NAME, converted
+from neuron_doctor.engine.site_loader import added_to, take_site
 from neuron_doctor.engine.unlinked import Unlinked, near
 from neuron_doctor.engine.yamlfile import Document, read_yaml
-
-T = TypeVar("T")
-#: What may be the name of something in a file that cannot be read.
-_NAME = regex("[a-z][a-z0-9_-]*")
 
 
 def load_rulebook(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> Rulebook:
     """The rulebook of every `*.yaml` below each pack directory. Raises RulebookError with all errors of all files."""
-    return compile_rulebook(read_packs(packs, only_terms))
+    return compile_rulebook(read_packs([root_of(pack, only_terms=pack in only_terms) for pack in packs]))
 
 
-def compile_rulebook(files: Sequence[PackFile]) -> Rulebook:
-    """The rulebook of these files. A pack may bring `causes.yaml`, `terms.yaml`, files with a top-level
-    `patterns`, and rule files. Raises RulebookError with all errors of all files."""
+def compile_rulebook(files: Sequence[PackFile], version: str = "", site: PackFile | None = None) -> Rulebook:
+    """The rulebook of these files. A pack may bring a manifest, `causes.yaml`, `terms.yaml`, files with a top-level
+    `patterns`, and rule files. `version` is that of this program, which a pack may be too new for; `site` a site file. Raises
+    RulebookError with all errors of all files."""
     loader = Unlinked()
-    for file in files:
-        document = _document(file, loader)
-        if document and not (file.only_terms and _is_rule(document)):
-            _sort_in(loader, document)
+    packs = [pack for some in by_pack(files) if (pack := _take_pack(loader, some, version))]
+    of_site = take_site(loader, site, _document(site, loader)) if site else None
     rules = [rule for doc, source in loader.rules.values() if (rule := _link(loader, doc, source))]
     ordered = _in_order(loader, rules)
     if loader.errors:
@@ -63,15 +58,39 @@ def compile_rulebook(files: Sequence[PackFile]) -> Rulebook:
         replace(p, counted=p.id in counted or p.emits in counted)
         for p, _ in sorted(loader.patterns.values(), key=lambda x: x[0].id)
     )
-    digest = hashlib.sha256(b"\0".join(sorted(file.content for file in files))).hexdigest()
-    places = {name: where for name, (_, where) in loader.patterns.items()}
-    parameters = tuple(loader.parameters[name] for name in sorted(loader.parameters))
-    return Rulebook(tuple(ordered), PatternSet(patterns), MappingProxyType(loader.causes), digest, places, parameters)
+    rules_of = Counter(rule.pack for rule in ordered)
+    return Rulebook(
+        tuple(ordered),
+        PatternSet(patterns),
+        MappingProxyType(loader.causes),
+        hashlib.sha256(b"\0".join(sorted(file.content for file in files))).hexdigest(),
+        {name: where for name, (_, where) in loader.patterns.items()},
+        tuple(loader.parameters[name] for name in sorted(loader.parameters)),
+        tuple(replace(pack, rules=rules_of[pack.name]) for pack in packs),
+        of_site,
+    )
+
+
+def _take_pack(loader: Unlinked, files: Sequence[PackFile], version: str) -> Pack | None:
+    """The pack that has these files, all of them sorted in; None where it is not for this engine."""
+    manifests = [_document(file, loader) for file in files if file.inner == MANIFEST]
+    pack = pack_of(files, manifests[0] if manifests else None, loader, version)
+    for file in files:
+        if file.inner == MANIFEST or misplaced(file, loader):
+            continue
+        if pack is None:
+            loader.unread.update(NAME.findall(file.content.decode("utf-8", "replace")))
+            continue
+        document = _document(file, loader)
+        if document and not (file.only_terms and _is_rule(document)):
+            loader.packs[document.path] = pack.name
+            _sort_in(loader, document)
+    return pack
 
 
 def _document(file: PackFile, loader: Unlinked) -> Document | None:
     if file.fault:
-        loader.complain(Location(file.shown), f"cannot be read: {file.fault}", check="file")
+        loader.complain(Location(file.shown), file.fault, check="file")
         return None
     try:
         return read_yaml(file.content.decode("utf-8"), file.shown)
@@ -80,7 +99,7 @@ def _document(file: PackFile, loader: Unlinked) -> Document | None:
     except UnicodeDecodeError as error:
         where = Location(file.shown, file.content.count(b"\n", 0, error.start) + 1, 1)
         loader.complain(where, f"cannot be read: {error}", "save it as UTF-8", "file")
-    loader.unread.update(_NAME.findall(file.content.decode("utf-8", "replace")))
+    loader.unread.update(NAME.findall(file.content.decode("utf-8", "replace")))
     return None
 
 
@@ -91,20 +110,20 @@ def _is_rule(document: Document) -> bool:
 def _sort_in(loader: Unlinked, document: Document) -> None:
     data = document.data
     if document.path.endswith("/causes.yaml") and isinstance(data, dict):
-        causes = _convert(loader, document, CausesFile)
+        causes = converted(loader, document, CausesFile)
         for family, members in causes.items() if causes else ():
             for name, doc in members.items():
                 loader.claim("cause", name, document.at(family, name))
                 loader.causes[name] = Cause(name, family, doc.by, doc.meaning)
     elif document.path.endswith("/terms.yaml"):
-        terms = _convert(loader, document, TermsFile)
+        terms = converted(loader, document, TermsFile)
         if terms:
             _take_terms(loader, terms, document)
     elif isinstance(data, dict) and set(data) == {"patterns"}:
-        shared = _convert(loader, document, PatternsFile)
+        shared = converted(loader, document, PatternsFile)
         _take_patterns(loader, shared.patterns if shared else {}, document)
     else:
-        rule = _convert(loader, document, RuleDoc)
+        rule = converted(loader, document, RuleDoc)
         if rule is None:
             return
         if rule.id in loader.rules:
@@ -174,17 +193,6 @@ def _regex_faults(doc: PatternDoc, document: Document, name: str) -> Iterator[Ru
             yield RuleError(where, f"not a regular expression: {error.msg}", hint, "regex")
 
 
-def _convert(loader: Unlinked, document: Document, shape: type[T]) -> T | None:
-    try:
-        return msgspec.convert(document.data, shape)
-    except msgspec.ValidationError:
-        for wrong in misfits(document.data, shape):
-            where = document.at(*wrong.path) if wrong.on_key else document.value(*wrong.path)
-            loader.complain(where, wrong.message, wrong.hint, wrong.check)
-        loader.unread.update(_NAME.findall(document.text))
-        return None
-
-
 def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
     """A rule with its names resolved; None where it cannot be built (the errors are noted)."""
     before = len(loader.errors)
@@ -227,7 +235,11 @@ def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
         sole=doc.sole,
         supersedes=frozenset(doc.supersedes),
         alternatives=tuple(doc.alternatives),
-        actions=tuple(doc.actions),
+        actions=(
+            *added_to(doc.id, doc.cause, loader.added, first=True),
+            *doc.actions,
+            *added_to(doc.id, doc.cause, loader.added, first=False),
+        ),
         references=tuple(doc.references),
         trust=tuple(doc.trust),
         entries=tuple(doc.entries),
@@ -238,6 +250,7 @@ def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
         patterns=tuple(doc.patterns),
         headline=doc.headline,
         parameters=tuple(sorted(spot.used)),
+        pack=loader.packs.get(source.path, ""),
     )
 
 

@@ -18,6 +18,7 @@ from neuron_doctor.engine.rulefile import (
     AlternativeDoc,
     ExamplesDoc,
 )
+from neuron_doctor.engine.site import Site
 
 T = TypeVar("T")
 
@@ -80,6 +81,18 @@ class Rule(Struct, frozen=True):
     patterns: tuple[str, ...] = ()
     headline: str = ""
     parameters: tuple[str, ...] = ()
+    pack: str = ""
+
+
+class Pack(Struct, frozen=True):
+    """A pack that counts: `sha256` is of its YAML files, `rules` how many of it there are, `base` what errors call its folder.
+    Without a manifest it has no version."""
+
+    name: str
+    version: str
+    sha256: str
+    rules: int = 0
+    base: str = ""
 
 
 class Rulebook(Struct, frozen=True):
@@ -91,3 +104,5 @@ class Rulebook(Struct, frozen=True):
     sha256: str
     pattern_locations: Mapping[str, Location] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = ()
+    packs: tuple[Pack, ...] = ()
+    site: Site | None = None

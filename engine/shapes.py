@@ -6,16 +6,19 @@ import difflib
 import types
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
 
 from neuron_doctor.engine.regexes import regex
-from neuron_doctor.engine.unlinked import near
-from neuron_doctor.engine.yamlfile import Path, Plain
+from neuron_doctor.engine.unlinked import Unlinked, near
+from neuron_doctor.engine.yamlfile import Document, Path, Plain
 
 _Type: TypeAlias = Any
+T = TypeVar("T")
+#: What may be the name of something in a file that cannot be read.
+NAME = regex("[a-z][a-z0-9_-]*")
 #: How values of rule files are called, by msgspec and by authors.
 _NAMES = {
     "str": "text",
@@ -38,6 +41,18 @@ class Misfit(Struct, frozen=True):
     hint: str
     check: str
     on_key: bool = False
+
+
+def converted(loader: Unlinked, document: Document, shape: type[T]) -> T | None:
+    """What a document says, in this shape; None where it has another, which is noted."""
+    try:
+        return msgspec.convert(document.data, shape)
+    except msgspec.ValidationError:
+        for wrong in misfits(document.data, shape):
+            where = document.at(*wrong.path) if wrong.on_key else document.value(*wrong.path)
+            loader.complain(where, wrong.message, wrong.hint, wrong.check)
+        loader.unread.update(NAME.findall(document.text))
+        return None
 
 
 def misfits(data: Plain, shape: _Type, here: Path = ()) -> Iterator[Misfit]:
@@ -125,7 +140,8 @@ def _in_words(fault: str, data: Plain, shape: _Type, here: Path) -> tuple[str, s
     key = next((str(part) for part in reversed(here) if isinstance(part, str)), "")
     wanted, choices = _described(shape), _choices(shape)
     if not key:
-        return fault, "a rule file begins with keys such as `id:` and `title:`, without a dash"
+        first = [f"`{name}:`" for name in getattr(shape, "__struct_encode_fields__", ())[:2]]
+        return fault, f"the file begins with keys such as {' and '.join(first)}, without a dash" if first else ""
     if choices:
         return f"{key}: there is no {data!r}", near(str(data), choices) or f"one of: {', '.join(choices)}"
     if data is None:

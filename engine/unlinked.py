@@ -12,6 +12,7 @@ from neuron_doctor.engine.parameters import Parameter
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Cause
 from neuron_doctor.engine.rulefile import ConditionDoc, RuleDoc
+from neuron_doctor.engine.sitefile import SiteActionDoc
 from neuron_doctor.engine.yamlfile import Document
 
 
@@ -19,7 +20,8 @@ class Unlinked(Struct):
     """The parts of all packs by name, each with where it stands. `terms`: named sets of causes; `conditions`: named
     conditions; `parameters`: as the site file calls them; `unread`: the names of rules, patterns and parameters in files that
     are wrong, of which nobody complains that they are not there; `claimed`: the other names that are taken, by what they are
-    names of."""
+    names of; `packs`: the name of the pack by the path of the file; `added`: actions of the
+    site."""
 
     errors: list[RuleError] = field(default_factory=list)
     causes: dict[str, Cause] = field(default_factory=dict)
@@ -30,6 +32,8 @@ class Unlinked(Struct):
     rules: dict[str, tuple[RuleDoc, Document]] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
     claimed: dict[tuple[str, str], Location] = field(default_factory=dict)
+    packs: dict[str, str] = field(default_factory=dict)
+    added: list[SiteActionDoc] = field(default_factory=list)
 
     def complain(self, location: Location, message: str, hint: str = "", check: str = "name") -> None:
         """Note that something is wrong, which check it fails, and what to do about it."""

@@ -6,6 +6,8 @@ from msgspec import Struct
 
 from neuron_doctor.engine.facts import Fact, Instant, Place, Source, Span
 from neuron_doctor.engine.grades import ActionKind, EdgeType, Role, Severity, Status
+from neuron_doctor.engine.rulebook import Pack
+from neuron_doctor.engine.site import Silence, Site
 
 #: Actions that take a node out of work or interrupt others on it.
 NODE_ACTIONS = frozenset(
@@ -21,7 +23,7 @@ NODE_ACTIONS = frozenset(
 
 class Action(Struct, frozen=True):
     """One step to take. `command` has its places filled in; `precondition` must hold before it is taken, `note` says how to
-    take it or what to look for, `destroys` what is lost by it."""
+    take it or what to look for, `destroys` what is lost by it; `by_site`: the site file has it, not the rule."""
 
     action: ActionKind
     target: str = ""
@@ -29,6 +31,7 @@ class Action(Struct, frozen=True):
     precondition: str = ""
     note: str = ""
     destroys: str = ""
+    by_site: bool = False
 
 
 class Alternative(Struct, frozen=True):
@@ -54,7 +57,8 @@ class Proof(Struct, frozen=True):
 
 class Finding(Struct, frozen=True):
     """A rule that held at a place over an interval, with the proof of it. `explanation` is of the rule, `observed` says
-    in sentences what was seen here. `sums_up`: findings that it tells something of together, without cause or effect."""
+    in sentences what was seen here. `sums_up`: findings that it tells something of together, without cause or effect.
+    `silenced`: by what the site hides it."""
 
     id: str
     rule: str
@@ -77,6 +81,7 @@ class Finding(Struct, frozen=True):
     actions: tuple[Action, ...] = ()
     references: tuple[str, ...] = ()
     sums_up: tuple[str, ...] = ()
+    silenced: Silence | None = None
 
 
 class Edge(Struct, frozen=True):
@@ -129,7 +134,8 @@ class ClockOffset(Struct, frozen=True):
 
 
 class Diagnosis(Struct, frozen=True):
-    """Everything that a report shows; findings stand in their canonical order, roots by `root_causes`."""
+    """Everything that a report shows; findings stand in their canonical order, roots by `root_causes`. `packs`: those whose
+    rules were applied; `site`: what the site file says, if there is one."""
 
     verdict: Verdict
     sources: tuple[Source, ...]
@@ -143,3 +149,5 @@ class Diagnosis(Struct, frozen=True):
     missing: tuple[str, ...] = ()
     counterfactuals: tuple[Counterfactual, ...] = ()
     clocks: tuple[ClockOffset, ...] = ()
+    packs: tuple[Pack, ...] = ()
+    site: Site | None = None

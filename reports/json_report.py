@@ -19,6 +19,7 @@ from neuron_doctor.reports.objects import (
     source_object,
     span_object,
 )
+from neuron_doctor.reports.site import pack_object, silence_object, site_object
 from neuron_doctor.reports.summary import ranks_of
 from neuron_doctor.reports.times import time_object
 
@@ -42,7 +43,11 @@ def render_json(diagnosis: Diagnosis, *, exit_status: int, version: str) -> str:
 def report_object(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Object:
     """The report as a plain object: dictionaries, lists, strings, numbers."""
     verdict = diagnosis.verdict
-    rulebook: Object = {"sha256": diagnosis.rulebook_sha256, "rules": diagnosis.rulebook_rules}
+    rulebook: Object = {
+        "sha256": diagnosis.rulebook_sha256,
+        "rules": diagnosis.rulebook_rules,
+        "packs": [pack_object(pack) for pack in diagnosis.packs],
+    }
     report: Object = {
         "schema": SCHEMA,
         "tool": {"version": version, "rulebook": rulebook},
@@ -63,6 +68,7 @@ def report_object(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Ob
             for rule in sorted(diagnosis.not_evaluable, key=lambda r: (r.rule, r.needs))
         ],
         "unexplained": sorted(diagnosis.unexplained),
+        "site": site_object(diagnosis),
         "clocks": [_clock(clock) for clock in diagnosis.clocks],
         "counterfactuals": [
             {
@@ -101,6 +107,7 @@ def _finding(finding: Finding) -> Object:
         "explanation": finding.explanation or None,
         "references": finding.references or None,
         "sums_up": finding.sums_up or None,
+        "silenced": silence_object(finding.silenced) if finding.silenced else None,
     }
 
 
@@ -121,6 +128,7 @@ def _action(action: Action) -> Object:
         "precondition": action.precondition or None,
         "note": action.note or None,
         "destroys": action.destroys or None,
+        "by": "site" if action.by_site else None,
     }
 
 

@@ -8,6 +8,7 @@ from neuron_doctor.engine.verdict import Action, Diagnosis, Finding, Proof
 from neuron_doctor.reports.collecting import collected_words, how_to_collect, need_words, resting_words
 from neuron_doctor.reports.escape import code_block, code_span, prose, shortened, table_cell
 from neuron_doctor.reports.ranges import host_list, ranges
+from neuron_doctor.reports.site import checked_words, expired, expired_words, hidden
 from neuron_doctor.reports.summary import (
     Group,
     best_evidence,
@@ -18,6 +19,7 @@ from neuron_doctor.reports.summary import (
     lacking,
     overlooked,
     roots,
+    shown,
     source_ranks,
     worth_a_look,
 )
@@ -46,11 +48,18 @@ def render_markdown(diagnosis: Diagnosis) -> str:
     for number, finding in enumerate(found or worth_a_look(diagnosis), start=1):
         kind = "Root cause" if found else "To look at"
         lines += [f"## {kind} {number}: {prose(finding.title)}", "", *_finding(diagnosis, finding)]
-    seen = ("## Seen as well, and not explained", worth_a_look(diagnosis)) if found else ("## Seen", diagnosis.findings)
+    seen = ("## Seen as well, and not explained", worth_a_look(diagnosis)) if found else ("## Seen", shown(diagnosis))
     lines += _consequences(seen[0], grouped(seen[1]))
-    lines += [*_not_checked(diagnosis), *_resting(diagnosis), *_involved(diagnosis), *_sources(diagnosis)]
+    lines += [
+        *_hidden(diagnosis),
+        *_not_checked(diagnosis),
+        *_resting(diagnosis),
+        *_involved(diagnosis),
+        *_sources(diagnosis),
+    ]
     rulebook = f"{counted(diagnosis.rulebook_rules, 'rule')}, rulebook {code_span(diagnosis.rulebook_sha256)}"
-    return "\n".join([*lines, f"Checked with {rulebook}."]) + "\n"
+    more = "".join(f" {prose(told[:1].upper() + told[1:])}." for told in checked_words(diagnosis))
+    return "\n".join([*lines, f"Checked with {rulebook}.{more}"]) + "\n"
 
 
 def _resting(diagnosis: Diagnosis) -> Iterator[str]:
@@ -89,7 +98,7 @@ def _actions(actions: Sequence[Action]) -> Iterator[str]:
     if actions:
         yield from ("### Actions", "")
     for number, action in enumerate(actions, start=1):
-        yield f"{number}. {prose(action_words(action))}"
+        yield f"{number}. {prose(action_words(action))}{' (by the site file)' if action.by_site else ''}"
         yield from (
             f"   - {name}: {prose(text)}"
             for name, text in (("only if", action.precondition), ("note", action.note), ("destroys", action.destroys))
@@ -128,6 +137,16 @@ def _alternatives(finding: Finding) -> Iterator[str]:
             yield f"  - tell apart by: {prose(other.tell_apart)}"
     if finding.alternatives:
         yield ""
+
+
+def _hidden(diagnosis: Diagnosis) -> Iterator[str]:
+    for silence, findings in hidden(diagnosis):
+        title = f"## Hidden by the site file until {silence.until}: {prose(silence.reason)}"
+        yield from _consequences(title, grouped(findings))
+    ended = expired(diagnosis)
+    if ended:
+        yield from ("## Silences of the site file that have ended", "")
+        yield from (*(f"- {prose(expired_words(silence))}" for silence in ended), "")
 
 
 def _not_checked(diagnosis: Diagnosis) -> Iterator[str]:

@@ -42,18 +42,23 @@ class Collected(Struct, frozen=True):
 
 
 def roots(diagnosis: Diagnosis) -> list[Finding]:
-    """The findings that are root causes, best first."""
+    """The findings that are root causes and not hidden, best first."""
     by_id = {finding.id: finding for finding in diagnosis.findings}
-    return [by_id[i] for i in diagnosis.root_causes if i in by_id]
+    return [by_id[i] for i in diagnosis.root_causes if i in by_id and not by_id[i].silenced]
+
+
+def shown(diagnosis: Diagnosis) -> list[Finding]:
+    """The findings that the site does not hide."""
+    return [finding for finding in diagnosis.findings if not finding.silenced]
 
 
 def worth_a_look(diagnosis: Diagnosis) -> list[Finding]:
-    """What no root explains: first the unexplained, then victims where there are only victims, and risks without a
-    failure yet."""
+    """What no root explains and is not hidden: first the unexplained, then victims where there are only victims, and risks
+    without a failure yet."""
     unexplained, only_victims = set(diagnosis.unexplained), diagnosis.verdict.status is Status.VICTIMS_ONLY
     worth = [
         finding
-        for finding in diagnosis.findings
+        for finding in shown(diagnosis)
         if finding.id in unexplained
         or (only_victims and finding.role is Role.CASCADE)
         or (finding.role is Role.CONTEXT and finding.severity.rank >= Severity.WARNING.rank)
@@ -62,7 +67,7 @@ def worth_a_look(diagnosis: Diagnosis) -> list[Finding]:
 
 
 def consequences(diagnosis: Diagnosis, root: Finding) -> list[Finding]:
-    """Every finding that hangs on `root`, directly or through others, in the order of the diagnosis."""
+    """Every finding that hangs on `root`, directly or through others, and is not hidden, in the order of the diagnosis."""
     effects: dict[str, set[str]] = {finding.id: set(finding.explains) for finding in diagnosis.findings}
     for edge in diagnosis.edges:
         effects.setdefault(edge.target, set()).add(edge.source)
@@ -71,7 +76,7 @@ def consequences(diagnosis: Diagnosis, root: Finding) -> list[Finding]:
         new = effects.get(todo.pop(), set()) - reached
         reached |= new
         todo.extend(new)
-    return [finding for finding in diagnosis.findings if finding.id in reached and finding.id != root.id]
+    return [finding for finding in shown(diagnosis) if finding.id in reached and finding.id != root.id]
 
 
 def grouped(findings: Iterable[Finding]) -> list[Group]:

@@ -7,7 +7,8 @@ from neuron_doctor.engine.verdict import Diagnosis, Finding
 from neuron_doctor.reports.collecting import collected_words, how_to_collect, need_words
 from neuron_doctor.reports.escape import LONGEST_PROSE, shortened, visible
 from neuron_doctor.reports.lines import BLANK, Line, Style, joined, paragraph
-from neuron_doctor.reports.summary import collected, grouped, lacking, overlooked, roots, worth_a_look
+from neuron_doctor.reports.site import expired, expired_words, hidden
+from neuron_doctor.reports.summary import collected, grouped, lacking, overlooked, roots, shown, worth_a_look
 from neuron_doctor.reports.text_details import details
 from neuron_doctor.reports.text_finding import group_block, heading, left_out, noted, root_cause
 from neuron_doctor.reports.wording import counted, status_words
@@ -35,7 +36,9 @@ def render_text(diagnosis: Diagnosis, *, width: int, colour: bool, verbose: bool
     found = roots(diagnosis)
     lines = [
         *_verdict(diagnosis, width),
-        *(_roots(diagnosis, found, width, verbose=verbose) if found else _seen(diagnosis, width, verbose=verbose)),
+        *(_roots(diagnosis, found, width, verbose=verbose) if found else ()),
+        *_hidden(diagnosis, width, verbose=verbose),
+        *(() if found else _seen(diagnosis, width, verbose=verbose)),
         *_not_checked(diagnosis, width, verbose=verbose),
         *details(diagnosis, width, verbose=verbose),
     ]
@@ -79,11 +82,25 @@ def _seen(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
     focus = worth_a_look(diagnosis) if verbose else worth_a_look(diagnosis)[:_IN_FULL]
     lines = [line for finding in focus for line in noted(finding, width, verbose=verbose)]
     told = {finding.id for finding in focus}
-    rest = grouped(finding for finding in diagnosis.findings if finding.id not in told)
+    rest = grouped(finding for finding in shown(diagnosis) if finding.id not in told)
     lines += group_block("what else was seen" if focus else "what was seen", rest, width, verbose=verbose)
     lines += heading("what was collected", width) if diagnosis.sources else []
     for kind in collected(diagnosis.sources):
         lines += paragraph(collected_words(kind), width, "    ", "      ")
+    return lines
+
+
+def _hidden(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
+    """What the site file hides, until when and why; in full only if `verbose`. Silences that have ended are told too."""
+    lines: list[Line] = []
+    for silence, findings in hidden(diagnosis):
+        title = f"hidden by the site file until {silence.until}: {silence.reason}"
+        lines += group_block(title, grouped(findings), width, verbose=verbose)
+        lines += [line for finding in findings if verbose for line in noted(finding, width, verbose=True)]
+    ended = expired(diagnosis)
+    lines += heading("silences of the site file that have ended", width) if ended else []
+    for silence in ended:
+        lines += paragraph(expired_words(silence), width, "    - ", style=Style.WARN)
     return lines
 
 

@@ -10,7 +10,8 @@ from neuron_doctor.engine.grades import Role
 from neuron_doctor.engine.verdict import ClockOffset, Diagnosis, Edge, Finding
 from neuron_doctor.reports.collecting import collected_words, resting_words
 from neuron_doctor.reports.lines import BLANK, Line, Style, paragraph
-from neuron_doctor.reports.summary import collected, source_ranks
+from neuron_doctor.reports.site import checked_words
+from neuron_doctor.reports.summary import collected, shown, source_ranks
 from neuron_doctor.reports.times import when
 from neuron_doctor.reports.wording import (
     EDGE,
@@ -45,7 +46,8 @@ def details(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
         *_problems_of(diagnosis.sources, width, verbose=verbose),
     ]
     rules = f"checked with {counted(diagnosis.rulebook_rules, 'rule')}, rulebook {diagnosis.rulebook_sha256[:12]}"
-    return [BLANK, Line("-" * width, Style.FAINT), *parts, BLANK, *paragraph(rules, width, style=Style.FAINT)]
+    footer = [line for text in (rules, *checked_words(diagnosis)) for line in paragraph(text, width, style=Style.FAINT)]
+    return [BLANK, Line("-" * width, Style.FAINT), *parts, BLANK, *footer]
 
 
 def _heading(text: str, width: int) -> list[Line]:
@@ -64,7 +66,7 @@ def _rest(entries: Sequence[object], *, verbose: bool) -> list[Line]:
 def _findings(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
     lines: list[Line] = []
     for role in Role:
-        members = [finding for finding in diagnosis.findings if finding.role is role]
+        members = [one for one in (diagnosis.findings if verbose else shown(diagnosis)) if one.role is role]
         lines += _heading(f"{ROLE[role]} ({len(members):,})", width) if members else []
         for finding in _some(members, verbose=verbose):
             lines += _finding(finding, width)
@@ -74,6 +76,7 @@ def _findings(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
 
 def _finding(finding: Finding, width: int) -> list[Line]:
     times = f", {finding.count:,} times" if finding.count > 1 else ""
+    times += f", hidden until {finding.silenced.until}" if finding.silenced else ""
     about = [text for text in (place_of(finding), when(finding.first, finding.last)) if text]
     lines = paragraph(f"{finding.title} [{finding.id}]{times}", width, "  * ")
     lines += paragraph("; ".join(about), width, "    ") if about else []
@@ -97,7 +100,7 @@ def _edges(edges: Sequence[Edge], width: int, *, verbose: bool) -> list[Line]:
 
 def _unexplained(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
     by_id = {finding.id: finding for finding in diagnosis.findings}
-    members = [by_id[i] for i in diagnosis.unexplained if i in by_id]
+    members = [by_id[i] for i in diagnosis.unexplained if i in by_id and (verbose or not by_id[i].silenced)]
     lines = _heading(f"Unexplained ({len(members):,})", width) if members else []
     for finding in _some(members, verbose=verbose):
         lines += paragraph(f"{finding.title} [{finding.id}]", width, "  * ")

@@ -99,7 +99,8 @@ def _actions(actions: Sequence[Action], width: int) -> list[Line]:
         return []
     lines = heading("do now" if len(wanted) == 1 else "do now, in this order", width)
     for number, action in enumerate(wanted, start=1):
-        lines += paragraph(action_words(action), width, f"    {number}. ", style=Style.STRONG)
+        by = " (by the site file)" if action.by_site else ""
+        lines += paragraph(action_words(action) + by, width, f"    {number}. ", style=Style.STRONG)
         lines += paragraph(action.precondition, width, "       only if: ") if action.precondition else []
         lines += paragraph(action.note, width, "       note: ") if action.note else []
         lines += [Line(f"       $ {command}") for command in action.command.split("\n") if command.strip()]

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from neuron_doctor.engine.manifest import manifest_schema
 from neuron_doctor.engine.rulefile import rule_schema
+from neuron_doctor.engine.sitefile import site_schema
 
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_schema_beside_the_rules_is_up_to_date() -> None:
-    """`make docs` writes it; the first line of each rule names it for editors."""
-    assert json.loads((ROOT / "rules" / "rule.schema.json").read_text()) == rule_schema()
+@pytest.mark.parametrize(("of", "schema"), [("rule", rule_schema), ("pack", manifest_schema), ("site", site_schema)])
+def test_the_schemas_beside_the_rules_are_up_to_date(of: str, schema: Callable[[], dict[str, object]]) -> None:
+    """`make docs` writes them; the first line of each rule names its own for editors."""
+    assert json.loads((ROOT / "rules" / f"{of}.schema.json").read_text()) == schema()
 
 
 def test_every_rule_names_the_schema_for_editors() -> None:

@@ -12,11 +12,14 @@ import typer
 from neuron_doctor.__about__ import VERSION
 from neuron_doctor.commands.inputs import (
     Assumed,
+    Isolated,
     Jobs,
     Label,
     NoBuiltin,
     Paths,
     Rules,
+    SiteFile,
+    packs_from,
     request_from,
     stop_on_usage_errors,
 )
@@ -52,6 +55,8 @@ def diagnose(
     output: Path | None = typer.Option(None, "--output", "-o", help="Write the report to this file."),
     rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
+    site: SiteFile = None,
+    isolated: Isolated = False,
     ranks: str = typer.Option("", help="Show only findings about these ranks, such as 0-7,12. All are considered."),
     since: str = typer.Option("", help="Show only findings that last beyond this time (RFC 3339, or without a zone)."),
     until: str = typer.Option("", help="Show only findings that began before this time."),
@@ -86,8 +91,8 @@ def diagnose(
         shown = parse_filter(ranks, since, until)
         if (engine is Runner.DASK) != bool(scheduler):
             raise typer.BadParameter("--engine dask and --scheduler go together")
-        builtin = not no_builtin_rules
-        request = request_from(paths, rules, label, assume_timezone, builtin=builtin, jobs=jobs, scheduler=scheduler)
+        packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated, sited=True, site=site)
+        request = request_from(paths, packs, label, assume_timezone, jobs=jobs, scheduler=scheduler)
         found = _found(request, time_budget, quiet=quiet)
     status = exit_status(found, fail_on=fail_on, exit_zero=exit_zero, nagios=nagios)
     view = _View(shown.apply(found), status, color, quiet=quiet, verbose=verbose)

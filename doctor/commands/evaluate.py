@@ -39,7 +39,7 @@ def evaluate(
     with stop_on_usage_errors():
         if output not in FORMATS:
             raise typer.BadParameter(f"{output!r} is not a format; there are {', '.join(FORMATS)}")
-        rulebook = load(packs_from(rules, builtin=not no_builtin_rules))
+        rulebook = load(packs_from(rules, builtin=not no_builtin_rules, isolated=True))
         cells = _cells(seeds, first_seed, fault, loss)
     outcomes: list[Outcome] = []
     for outcome in outcomes_of(rulebook, cells):

@@ -6,11 +6,13 @@ import sys
 
 from neuron_doctor.commands.inputs import (
     Assumed,
+    Isolated,
     Jobs,
     Label,
     NoBuiltin,
     Paths,
     Rules,
+    packs_from,
     request_from,
     stop_on_usage_errors,
 )
@@ -20,6 +22,7 @@ def facts(
     paths: Paths = [],  # noqa: B006 - typer reads the default, nothing changes it
     rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
+    isolated: Isolated = False,
     label: Label = [],  # noqa: B006
     assume_timezone: Assumed = "",
     jobs: Jobs = 0,
@@ -32,7 +35,8 @@ def facts(
     from neuron_doctor.reports.objects import fact_object  # noqa: PLC0415
 
     with stop_on_usage_errors():
-        request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules, jobs=jobs)
+        packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated)
+        request = request_from(paths, packs, label, assume_timezone, jobs=jobs)
         collection = collect(request, rulebook_for(request), sys.stdin.buffer)
     for fact in sorted(collection.facts, key=canonical):
         sys.stdout.write(json.dumps(fact_object(fact), ensure_ascii=False) + "\n")

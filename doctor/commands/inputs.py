@@ -23,6 +23,13 @@ Paths = Annotated[
 ]
 Rules = Annotated[list[Path], typer.Option("--rules", metavar="DIR", help="A further rule pack; may be repeated.")]
 NoBuiltin = Annotated[bool, typer.Option("--no-builtin-rules", help="Use only the packs given with --rules.")]
+Isolated = Annotated[
+    bool,
+    typer.Option("--isolated", help="Leave out packs, site file and plug-ins that were only found, not named here."),
+]
+SiteFile = Annotated[
+    Path | None, typer.Option("--site", metavar="FILE", help="The site file; else the user's, else the machine's.")
+]
 Label = Annotated[list[str], typer.Option("--label", metavar="NAME=PATH", help="Read PATH, and show it as NAME/...")]
 Assumed = Annotated[
     str, typer.Option("--assume-timezone", metavar="TZ", help="The zone of sources that do not prove theirs.")
@@ -33,14 +40,7 @@ Jobs = Annotated[
 
 
 def request_from(
-    paths: Sequence[str],
-    rules: Sequence[Path],
-    labels: Sequence[str],
-    timezone: str,
-    *,
-    builtin: bool,
-    jobs: int = 1,
-    scheduler: str = "",
+    paths: Sequence[str], packs: Packs, labels: Sequence[str], timezone: str, *, jobs: int = 1, scheduler: str = ""
 ) -> Request:
     """What the options ask for. Raises typer.BadParameter."""
     from neuron_doctor.request import Request  # noqa: PLC0415 - loaded when a command runs, so that --help is quick
@@ -51,7 +51,7 @@ def request_from(
     known = [path for path in named.values() if path not in paths]
     by_path = {path: name for name, path in named.items()}
     zone = _zone(timezone) if timezone else None
-    return Request((*paths, *known), by_path, packs_from(rules, builtin=builtin), zone, jobs or cores(), scheduler)
+    return Request((*paths, *known), by_path, packs, zone, jobs or cores(), scheduler)
 
 
 def _zone(name: str) -> ZoneInfo:
@@ -63,14 +63,26 @@ def _zone(name: str) -> ZoneInfo:
         raise typer.BadParameter(f"{name!r} is not a time zone") from error
 
 
-def packs_from(rules: Sequence[Path], *, builtin: bool) -> Packs:
-    """The rule packs that the options name. Raises typer.BadParameter."""
+def packs_from(
+    rules: Sequence[Path],
+    *,
+    builtin: bool,
+    isolated: bool = False,
+    sited: bool = False,
+    site: Path | None = None,
+) -> Packs:
+    """The packs that the options name, and those that are found; `sited`: as a site file has them. Raises
+    typer.BadParameter."""
     from neuron_doctor.request import Packs  # noqa: PLC0415 - loaded when a command runs, so that --help is quick
 
     for pack in rules:
         if not pack.is_dir():
             raise typer.BadParameter(f"{pack} is not a directory of rules")
-    return Packs(tuple(pack.resolve() for pack in rules), builtin)
+    if site is not None and not site.is_file():
+        raise typer.BadParameter(f"--site {site}: there is no such file")
+    return Packs(
+        tuple(pack.resolve() for pack in rules), builtin, sited=sited, site=site and site.resolve(), isolated=isolated
+    )
 
 
 def cores() -> int:
@@ -113,5 +125,6 @@ def stop_on_usage_errors(status: int = Exit.USAGE) -> Iterator[None]:
 
         for one in error.errors:
             print(one, file=sys.stderr)
-        print(f"neuron-doctor: {counted(len(error.errors), 'error')} in the rules", file=sys.stderr)
+        files = len({one.location.path for one in error.errors})
+        print(f"neuron-doctor: {counted(len(error.errors), 'error')} in {counted(files, 'file')}", file=sys.stderr)
         raise typer.Exit(status) from error

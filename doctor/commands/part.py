@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from neuron_doctor.commands.inputs import Jobs, Label, NoBuiltin, Paths, Rules, request_from, stop_on_usage_errors
+from neuron_doctor.commands.inputs import (
+    Isolated,
+    Jobs,
+    Label,
+    NoBuiltin,
+    Paths,
+    Rules,
+    packs_from,
+    request_from,
+    stop_on_usage_errors,
+)
 from neuron_doctor.exits import Exit
 
 if TYPE_CHECKING:
@@ -24,6 +34,7 @@ def part(
     output: Path = typer.Option(..., "--output", "-o", metavar="FILE", help="Where to write the part; - for stdout."),
     rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
+    isolated: Isolated = False,
     label: Label = [],  # noqa: B006
     jobs: Jobs = 0,
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Say on standard error what was written."),
@@ -40,7 +51,8 @@ def part(
     from neuron_doctor.pipeline import read, rulebook_for  # noqa: PLC0415
 
     with stop_on_usage_errors():
-        request = request_from(paths, rules, label, "", builtin=not no_builtin_rules, jobs=jobs)
+        packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated)
+        request = request_from(paths, packs, label, "", jobs=jobs)
         rulebook = rulebook_for(request)
         readings = read(request, rulebook, sys.stdin.buffer, but=output)
     size = _write(output, b"".join(part_of(readings, searched_by(rulebook))))

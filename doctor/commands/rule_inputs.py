@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from neuron_doctor.commands.inputs import packs_from, stop_on_usage_errors
+from neuron_doctor.commands.inputs import stop_on_usage_errors
 from neuron_doctor.exits import Exit
 
 if TYPE_CHECKING:
     from neuron_doctor.engine.rulebook import Rule, Rulebook
+    from neuron_doctor.request import Packs
 
 
-def loaded(rules: list[Path], *, builtin: bool) -> Rulebook:
+def loaded(packs: Packs) -> Rulebook:
     """The rules with their examples. What is wrong with them ends the program."""
     from neuron_doctor.packs import load_with_examples  # noqa: PLC0415 - loaded when it runs, so that --help is quick
 
     with stop_on_usage_errors():
-        return load_with_examples(packs_from(rules, builtin=builtin))
+        return load_with_examples(packs)
 
 
 def named(rulebook: Rulebook, name: str) -> Rule:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from neuron_doctor.commands.inputs import NoBuiltin, Rules, packs_from, stop_on_usage_errors
+from neuron_doctor.commands.inputs import Isolated, NoBuiltin, Rules, packs_from, stop_on_usage_errors
 
 
 def list_rules(
@@ -15,13 +15,14 @@ def list_rules(
     ),
     rules: Rules = [],  # noqa: B006 - typer reads the default, nothing changes it
     no_builtin_rules: NoBuiltin = False,
+    isolated: Isolated = False,
 ) -> None:
-    """List the rules: id, cause, severity, status and title, with tabs between. Exit status 1 if there is none."""
+    """List the rules: id, cause, severity, status, title and pack, with tabs between. Exit status 1 if there is none."""
     from neuron_doctor.exits import Exit  # noqa: PLC0415 - loaded when it runs, so that --help is quick
     from neuron_doctor.packs import load  # noqa: PLC0415
 
     with stop_on_usage_errors():
-        rulebook = load(packs_from(rules, builtin=not no_builtin_rules))
+        rulebook = load(packs_from(rules, builtin=not no_builtin_rules, isolated=isolated))
     known = {
         "--cause": (cause, set(rulebook.causes)),
         "--family": (family, {one.family for one in rulebook.causes.values()}),
@@ -36,5 +37,5 @@ def list_rules(
         if cause in ("", rule.cause.id) and family in ("", rule.cause.family) and status in ("", rule.status)
     ]
     for rule in wanted:
-        print(rule.id, rule.cause.id, rule.severity.value, rule.status, rule.title, sep="\t")
+        print(rule.id, rule.cause.id, rule.severity.value, rule.status, rule.title, rule.pack, sep="\t")
     raise typer.Exit(Exit.NOTHING if wanted else Exit.FOUND)

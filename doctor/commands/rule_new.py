@@ -64,7 +64,7 @@ def new(
     print(f"{target}: {draft.regex}", flush=True)
     with stop_on_usage_errors():
         rulebook = load_with_examples(
-            Packs((*(pack.resolve() for pack in rules), output.resolve()), not no_builtin_rules)
+            Packs((*(pack.resolve() for pack in rules), output.resolve()), not no_builtin_rules, sited=False)
         )
     [rule] = [rule for rule in rulebook.rules if rule.id == name]
     finish(check_rule(rule, rulebook, Engine.of(rulebook)), "failure", "in the draft's own examples")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from neuron_doctor.commands.inputs import NoBuiltin, Rules, packs_from, stop_on_usage_errors
+from neuron_doctor.commands.inputs import Isolated, NoBuiltin, Rules, packs_from, stop_on_usage_errors
 from neuron_doctor.commands.rule_inputs import finish, loaded, named
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def test(
     names: list[str] = typer.Argument(None, metavar="[RULE]...", help="The rules to test; all if none is named."),
     rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
+    isolated: Isolated = False,
     junit: Path | None = typer.Option(None, metavar="FILE", help="Write how each example came out, as JUnit XML."),
     coverage: bool = typer.Option(
         False, "--coverage", help="Say which parts of the conditions the examples do not exercise."
@@ -32,7 +33,7 @@ def test(
     ),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Of coverage and mutants print the numbers alone."),
 ) -> None:
-    """Run the examples of the rules. Exit status 1 where one fails."""
+    """Run the examples of the rules, with the defaults of their parameters. Exit status 1 where one fails."""
     from neuron_doctor.examples import exhibits_of  # noqa: PLC0415 - loaded when it runs, so that --help is quick
     from neuron_doctor.packs import directories  # noqa: PLC0415
     from neuron_doctor.reports.wording import counted  # noqa: PLC0415
@@ -40,8 +41,8 @@ def test(
     from neuron_doctor.ruletest import outcome  # noqa: PLC0415
     from neuron_doctor.scan import Engine  # noqa: PLC0415
 
-    rulebook = loaded(rules, builtin=not no_builtin_rules)
-    packs = directories(packs_from(rules, builtin=not no_builtin_rules))
+    packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated)
+    rulebook, folders = loaded(packs), directories(packs)
     chosen = [named(rulebook, name) for name in dict.fromkeys(names or ())] or rulebook.rules
     engine = Engine.of(rulebook)
     outcomes: list[Outcome] = []
@@ -52,10 +53,10 @@ def test(
         came_out = [outcome(exhibit, rule) for exhibit in exhibits]
         outcomes += came_out
         if coverage:
-            covered.append(exercised(rule, exhibits, packs))
+            covered.append(exercised(rule, exhibits, folders))
         if mutate:
             good = [exhibit for exhibit, one in zip(exhibits, came_out, strict=True) if not one.fault]
-            mutated.append(noticed(rule, good, packs))
+            mutated.append(noticed(rule, good, folders))
     if junit:
         _write_junit(outcomes, junit)
     _tell(covered, "coverage", "parts of the conditions are exercised", quiet=quiet)

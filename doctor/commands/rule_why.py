@@ -8,10 +8,13 @@ import typer
 
 from neuron_doctor.commands.inputs import (
     Assumed,
+    Isolated,
     Label,
     NoBuiltin,
     Paths,
     Rules,
+    SiteFile,
+    packs_from,
     request_from,
     stop_on_usage_errors,
 )
@@ -25,6 +28,8 @@ def why(
     paths: Paths = [],  # noqa: B006
     rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
+    site: SiteFile = None,
+    isolated: Isolated = False,
     label: Label = [],  # noqa: B006
     assume_timezone: Assumed = "",
     verbose: bool = typer.Option(False, "--verbose", "-v", help="All places and all records."),
@@ -35,7 +40,8 @@ def why(
     from neuron_doctor.rulewhy import why_of  # noqa: PLC0415
 
     with stop_on_usage_errors():
-        request = request_from(paths, rules, label, assume_timezone, builtin=not no_builtin_rules)
+        packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated, sited=True, site=site)
+        request = request_from(paths, packs, label, assume_timezone)
         rulebook = rulebook_for(request)
         told = why_of(request, rulebook, named(rulebook, rule), sys.stdin.buffer)
     sys.stdout.write(render_why(told, width=columns(), colour=in_colour(), verbose=verbose))

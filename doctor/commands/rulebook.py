@@ -8,8 +8,18 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from neuron_doctor.commands import rule_lint, rule_list, rule_new, rule_show, rule_test, rule_why
-from neuron_doctor.commands.inputs import NoBuiltin, Rules
+from neuron_doctor.commands import (
+    rule_lint,
+    rule_list,
+    rule_new,
+    rule_packs,
+    rule_schema,
+    rule_seal,
+    rule_show,
+    rule_test,
+    rule_why,
+)
+from neuron_doctor.commands.inputs import NoBuiltin, Rules, packs_from
 from neuron_doctor.commands.rule_inputs import loaded
 
 app = typer.Typer(rich_markup_mode=None)
@@ -19,16 +29,9 @@ app.command("test")(rule_test.test)
 app.command("why")(rule_why.why)
 app.command("show")(rule_show.show)
 app.command("list")(rule_list.list_rules)
-
-
-@app.command()
-def schema() -> None:
-    """Print the JSON schema of rule files, for editors."""
-    import json  # noqa: PLC0415 - `--help` loads this module
-
-    from neuron_doctor.engine.rulefile import rule_schema  # noqa: PLC0415
-
-    print(json.dumps(rule_schema(), indent=2))
+app.command("packs")(rule_packs.packs)
+app.command("seal")(rule_seal.seal)
+app.command("schema")(rule_schema.schema)
 
 
 @app.command()
@@ -40,7 +43,7 @@ def docs(
     """Write the generated pages: one for each rule, their indexes, the kinds of fact, and the checks of the lint."""
     from neuron_doctor.ruledocs import write_pages  # noqa: PLC0415
 
-    write_pages(loaded(rules, builtin=not no_builtin_rules), directory)
+    write_pages(loaded(packs_from(rules, builtin=not no_builtin_rules, isolated=True)), directory)
 
 
 def group() -> TyperGroup:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from neuron_doctor.engine.condition_loader import fields_of
@@ -11,6 +12,8 @@ from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.rulebook import Rule, Rulebook
+from neuron_doctor.engine.rulefile import ActionDoc
+from neuron_doctor.engine.sitefile import SiteActionDoc
 from neuron_doctor.engine.unlinked import near
 from neuron_doctor.engine.yamlfile import Path
 from neuron_doctor.lint.remarks import Remark
@@ -29,7 +32,7 @@ def check_rule(rule: Rule, rules: Mapping[str, Rule], patterns: Mapping[str, Pat
     if rule.examples is None:
         hint = "add at least one positive and one near-miss negative"
         yield Remark("no-examples", path, ("id",), f"rule {rule.id!r} has no examples", hint)
-    if not rule.actions and rule.role in _FAILURES:
+    if not _own(rule) and rule.role in _FAILURES:
         said = f"rule {rule.id!r} says nothing about what to do"
         yield Remark("no-action", path, ("id",), said, "add actions; collect-more is one")
     for i, reference in enumerate(rule.references):
@@ -41,7 +44,7 @@ def check_rule(rule: Rule, rules: Mapping[str, Rule], patterns: Mapping[str, Pat
         if rule.cause.id in explains.causes and explains.relation in _SAME_PLACE:
             said = f"rule {rule.id!r} explains its own cause at the same place"
             yield Remark("explains-itself", path, ("explains", i), said, f"leave {rule.cause.id!r} out")
-    yield from _slots(rule, _fillable(rule, rules, patterns))
+    yield from _slots(rule, fillable(rule, rules, patterns))
     yield from _style(rule)
 
 
@@ -72,29 +75,43 @@ def _style(rule: Rule) -> Iterator[Remark]:
         yield Remark("style", path, ("explanation",), "the explanation breaks off", "end it with a full stop")
 
 
-def _slots(rule: Rule, fillable: frozenset[str]) -> Iterator[Remark]:
-    for keys, text in _texts(rule):
-        for slot in _SLOT.finditer(text):
-            name = slot[1]
-            if name not in fillable and not (keys == ("headline",) and name == "record"):
-                said = f"nothing fills the slot {{{name}}}"
-                hint = near(name, fillable) or f"there are: {', '.join(sorted(fillable - PLACE_FIELDS.keys()))}"
-                yield Remark("unknown-slot", rule.location.path, keys, said, hint, slot.start(), len(slot[0]))
+def _slots(rule: Rule, known: frozenset[str]) -> Iterator[Remark]:
+    for slot in _SLOT.finditer(rule.headline):
+        if slot[1] not in known | {"record"}:
+            yield _unfilled(rule, ("headline",), slot, _hint(slot[1], known))
+    for keys, slot, hint in unfilled(_own(rule), known):
+        yield _unfilled(rule, keys, slot, hint)
 
 
-def _texts(rule: Rule) -> Iterator[tuple[Path, str]]:
-    yield ("headline",), rule.headline
-    for i, action in enumerate(rule.actions):
+def _unfilled(rule: Rule, keys: Path, slot: re.Match[str], hint: str) -> Remark:
+    said = f"nothing fills the slot {slot[0]}"
+    return Remark("unknown-slot", rule.location.path, keys, said, hint, slot.start(), len(slot[0]))
+
+
+def unfilled(actions: Sequence[ActionDoc], known: frozenset[str]) -> Iterator[tuple[Path, re.Match[str], str]]:
+    """The slots of actions that nothing fills, each with where it stands and what was probably meant."""
+    for i, action in enumerate(actions):
         for name in ("target", "command", "precondition", "note", "destroys"):
-            yield ("actions", i, name), getattr(action, name)
+            for slot in _SLOT.finditer(getattr(action, name)):
+                if slot[1] not in known:
+                    yield ("actions", i, name), slot, _hint(slot[1], known)
 
 
-def _fillable(rule: Rule, rules: Mapping[str, Rule], patterns: Mapping[str, Pattern]) -> frozenset[str]:
+def _hint(name: str, known: frozenset[str]) -> str:
+    return near(name, known) or f"there are: {', '.join(sorted(known - PLACE_FIELDS.keys()))}"
+
+
+def _own(rule: Rule) -> list[ActionDoc]:
+    """The actions that stand in the rule's own file."""
+    return [action for action in rule.actions if not isinstance(action, SiteActionDoc)]
+
+
+def fillable(rule: Rule, rules: Mapping[str, Rule], patterns: Mapping[str, Pattern]) -> frozenset[str]:
     """The slots that the place or a record of a finding may fill, those of the findings that it asks for among them."""
     found = {*PLACE_FIELDS}
     for query in queries(rule.when):
         found |= {*(fields_of(query.name, patterns) or ())}
     for asked in references(rule.when):
         if asked.rule in rules and asked.rule != rule.id:
-            found |= _fillable(rules[asked.rule], rules, patterns)
+            found |= fillable(rules[asked.rule], rules, patterns)
     return frozenset(found)

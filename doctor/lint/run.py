@@ -7,6 +7,7 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
+from neuron_doctor.__about__ import VERSION
 from neuron_doctor.engine.errors import RulebookError, RuleError
 from neuron_doctor.engine.packfiles import PackFile
 from neuron_doctor.engine.rule_loader import compile_rulebook
@@ -18,6 +19,7 @@ from neuron_doctor.lint.patterns import check_patterns
 from neuron_doctor.lint.remarks import Remark, located
 from neuron_doctor.lint.rules import check_parameters, check_rule
 from neuron_doctor.lint.silences import heard
+from neuron_doctor.lint.site import check_site
 from neuron_doctor.rulefiles import with_directories
 
 
@@ -33,19 +35,22 @@ def lint(rulebook: Rulebook) -> Iterator[Remark]:
     yield from check_patterns(rulebook)
 
 
-def problems_of(files: Sequence[PackFile], today: date, packs: Sequence[Path] = ()) -> tuple[list[RuleError], bool]:
-    """All that is wrong with the rules of these files, by place, and whether they can be used. `packs` are the directories
-    that they are from: rules may name directories of examples beside them."""
+def problems_of(
+    files: Sequence[PackFile], today: date, packs: Sequence[Path] = (), site: PackFile | None = None
+) -> tuple[list[RuleError], bool]:
+    """All that is wrong with the rules of these files and with the site file, by place, and whether they can be used. `packs`
+    are the directories that they are from: rules may name directories of examples beside them."""
     try:
-        rulebook = with_directories(compile_rulebook(files), packs)
+        rulebook = with_directories(compile_rulebook(files, VERSION, site), packs)
     except RulebookError as error:
         return list(error.errors), False
-    texts = {file.shown: file.content.decode("utf-8") for file in files}
+    looked_at = [file for file in (*files, site) if file and not file.only_terms]
+    texts = {file.shown: file.content.decode("utf-8") for file in looked_at}
 
     @cache
     def document(path: str) -> Document:
         return read_yaml(texts[path], path)
 
-    ours = {file.shown for file in files if not file.only_terms}
-    found = [located(remark, document) for remark in lint(rulebook) if remark.path in ours]
-    return sorted(heard(found, {path: texts[path] for path in ours}, today)), True
+    remarks = [*lint(rulebook), *(check_site(rulebook, site.shown, today) if site else ())]
+    found = [located(remark, document) for remark in remarks if remark.path in texts]
+    return sorted(heard(found, texts, today)), True

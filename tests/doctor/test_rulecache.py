@@ -13,7 +13,7 @@ import pytest
 
 from neuron_doctor.engine.errors import RulebookError
 from neuron_doctor.engine.facts import Place
-from neuron_doctor.engine.packfiles import PackFile, read_packs
+from neuron_doctor.engine.packfiles import PackFile, read_packs, root_of
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.keep import NEWEST, Keep, directory_of
 from neuron_doctor.packs import builtin_pack, load
@@ -222,7 +222,7 @@ def test_processes_that_race_and_those_without_a_cache_report_the_same(place: Pa
 
 
 def test_the_built_in_files_are_found_in_the_order_of_their_paths() -> None:
-    shown = [file.shown for file in read_packs([builtin_pack()])]
+    shown = [file.shown for file in read_packs([root_of(builtin_pack())])]
     assert shown == [
         f"rules/{p.relative_to(builtin_pack()).as_posix()}" for p in sorted(builtin_pack().rglob("*.yaml"))
     ]

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from neuron_doctor.engine.errors import Location
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Problem, Source, Span, span_of
 from neuron_doctor.engine.grades import ActionKind, EdgeType, Role, Severity, Status
+from neuron_doctor.engine.hidden import hushed
+from neuron_doctor.engine.parameters import Parameter
+from neuron_doctor.engine.rulebook import Pack
+from neuron_doctor.engine.site import Silence, Site
 from neuron_doctor.engine.verdict import (
     Action,
     Alternative,
@@ -456,6 +463,16 @@ def hostile(text: str = HOSTILE) -> Diagnosis:
     )
 
 
+def of_site(diagnosis: Diagnosis, *causes: str, text: str = "the ticket OPS-12 is open") -> Diagnosis:
+    """The same where the site hides these causes, has set a parameter, brings a pack, and has a silence that ended."""
+    silence = Silence((), causes, (), (), "2027-01-31", text)
+    ended = Silence(("efa-memlock-low",), (), ("login-*",), (5,), "2026-10-31", text)
+    value = Parameter("longest", "duration", "1h", "90m", "the longest", Location("terms.yaml"), tuned=True)
+    packs = (Pack("built-in", "", "c0ffee", 204), Pack("acme", "1.4.0", "beef", 3))
+    site = Site(text, "5174", (value,), (silence,), (ended,))
+    return replace(diagnosis, findings=tuple(hushed(diagnosis.findings, site)), site=site, packs=packs)
+
+
 ALL = {
     "hbm": hbm_incident(),
     "hbm-2048": hbm_incident(2048),
@@ -467,4 +484,7 @@ ALL = {
     "not-evaluable": not_evaluable(),
     "empty": empty(),
     "hostile": hostile(),
+    "hidden": of_site(hbm_incident(), "hw-hbm-ue"),
+    "hidden-benign": of_site(benign(), "benign-efa-dereg"),
+    "hidden-hostile": of_site(hostile(), "unknown-failure", text=HOSTILE),
 }

@@ -1,0 +1,91 @@
+"""From a site file to what it changes: parameters set, silences, actions added; every error noted with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from hashlib import sha256
+
+from msgspec.structs import replace
+
+from neuron_doctor.engine.packfiles import PackFile
+from neuron_doctor.engine.parameters import BadValue
+from neuron_doctor.engine.shapes import converted
+from neuron_doctor.engine.site import Silence, Site
+from neuron_doctor.engine.sitefile import SilenceDoc, SiteActionDoc, SiteDoc
+from neuron_doctor.engine.unlinked import Unlinked, near
+from neuron_doctor.engine.yamlfile import Document
+
+#: So many parameters of one name are told where their rule is missing.
+_NAMED = 3
+
+
+def take_site(loader: Unlinked, file: PackFile, document: Document | None) -> Site | None:
+    """The site of a file, after its parameters were set and its actions noted; the packs must have been read. None where it
+    cannot be understood, which is noted."""
+    doc = converted(loader, document, SiteDoc) if document else None
+    if document is None or doc is None:
+        return None
+    for name in doc.parameters:
+        _tune(loader, name, doc, document)
+    silences = [_silence(loader, one, document, i) for i, one in enumerate(doc.silences)]
+    for i, action in enumerate(doc.actions):
+        _check_aim(loader, action, document, ("actions", i))
+    loader.added.extend(doc.actions)
+    tuned = tuple(parameter for _, parameter in sorted(loader.parameters.items()) if parameter.tuned)
+    return Site(doc.name, sha256(file.content).hexdigest(), tuned, tuple(silences), added=tuple(doc.actions))
+
+
+def _tune(loader: Unlinked, name: str, doc: SiteDoc, document: Document) -> None:
+    parameter = loader.parameters.get(name)
+    if parameter is None:
+        if name.rpartition(".")[2] not in loader.unread:
+            said = f"there is no parameter {name!r}"
+            loader.complain(document.at("parameters", name), said, _meant(name, sorted(loader.parameters)))
+        return
+    where = document.value("parameters", name)
+    try:
+        parameter.check(doc.parameters[name])
+    except BadValue as error:
+        loader.complain(where, f"{name}: {error}", "", "value")
+        return
+    loader.parameters[name] = replace(parameter, value=doc.parameters[name], location=where, tuned=True)
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    """Which parameter was probably meant: one that is called so behind the name of its rule, else the nearest."""
+    called = [repr(one) for one in known if one.rpartition(".")[2] == name]
+    return (
+        f"did you mean {' or '.join(called[:_NAMED])}?" if called else near(name, known) or "`rules packs` lists them"
+    )
+
+
+def _silence(loader: Unlinked, doc: SilenceDoc, document: Document, number: int) -> Silence:
+    keys = ("silences", number)
+    _check_aim(loader, doc, document, keys)
+    try:
+        date.fromisoformat(doc.until)
+    except ValueError:
+        loader.complain(document.value(*keys, "until"), f"until: {doc.until} is no day", "", "value")
+    return Silence(
+        tuple(doc.rules), tuple(doc.causes), tuple(doc.hosts), tuple(doc.devices), doc.until, doc.reason.strip()
+    )
+
+
+def _check_aim(
+    loader: Unlinked, doc: SilenceDoc | SiteActionDoc, document: Document, keys: tuple[str | int, ...]
+) -> None:
+    """Whether the rules and causes that are meant are there."""
+    if not doc.rules and not doc.causes:
+        said = "it names neither rules nor causes, so it is about no finding"
+        loader.complain(document.at(*keys), said, "add rules: [ID] or causes: [ID]", "value")
+    for word, names, known in (("rule", doc.rules, loader.rules), ("cause", doc.causes, loader.causes)):
+        for i, name in enumerate(names):
+            if name not in known and name not in loader.unread:
+                where = document.value(*keys, f"{word}s", i)
+                loader.complain(where, f"there is no {word} {name!r}", near(name, known))
+
+
+def added_to(rule: str, cause: str, added: Sequence[SiteActionDoc], *, first: bool) -> list[SiteActionDoc]:
+    """The steps that a rule gets before, or behind, its own."""
+    return [one for one in added if one.first is first and (rule in one.rules or cause in one.causes)]
