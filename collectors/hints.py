@@ -6,8 +6,9 @@ A hint is taken from shapes that are written on purpose, never from any name wit
   else a directory or the stem of a file that, without words for evidence at its ends (`dmesg_`, `-logs`) and without
   its rank, is `ip-10-0-3-7`, a private IPv4 address, an instance id, or one of a few nouns with a number or one letter
   (`node3`, `host-a`, `trn1-07`, `queue1-dy-compute1-4`), each with or without a domain. Of directories also `worker-3`
-  and any name in `.internal`, `.local` or the like. An address or instance id and `_` before anything else are one, too
-  (`ip-10-0-3-7_nrt_746999_rank8.log`). So `logs`, `run1`, `node-logs`, `attempt_0`, `trn1` are none.
+  and any name in `.internal`, `.local` or the like. The only address or instance id in a name, behind nothing but words
+  for evidence, is one before anything else, too (`neuron-ls_ip-10-0-3-7_third_try_rank8.log`).
+  So `logs`, `run1`, `node-logs`, `attempt_0`, `trn1` are none.
 - **Rank**: `rank_12`, `rank12`, `trace_rank_5`, flight-recorder dumps `_dump_5`, `trace_5`; `local_rank_3` is the local
   rank, and a rank within anything else (`tp_rank_1`, `node_rank_0`) is none.
 - **Attempt**: directories `attempt_0`, `restart_1`, `retry_2`; a number directly in one is the local rank (torchrun's
@@ -45,7 +46,8 @@ _DATE = regex(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?
 _EVIDENCE = (
     r"(?:dmesg(?:-[a-zA-Z](?![a-zA-Z\d]))?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
     r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|job"
-    r"|run|console|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data)"
+    r"|run|console|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data"
+    r"|before|after|pre|post|previous|tail|full)"
 )
 _EVIDENCE_BEFORE = regex(rf"(?:{_EVIDENCE}[-_.])+", re.IGNORECASE)
 _EVIDENCE_AFTER = regex(rf"[-_.]{_EVIDENCE}$", re.IGNORECASE)
@@ -55,14 +57,14 @@ _NUMBER = r"(?:\d{1,5}|[-_](?:\d{1,5}|[a-z]))"
 _INSTANCE_TYPE = r"(?:trn|inf)\d[a-z]{0,2}(?:-[a-z]{1,12}){0,2}-\d{1,5}"
 _NUMBERED = rf"(?:[a-z][a-z\d]{{0,30}}-){{0,3}}(?:{_NOUN}{_NUMBER}|{_INSTANCE_TYPE})(?:-\d{{1,5}}){{0,4}}"
 _LABELS = r"(?:\.[a-z\d-]{1,63}){0,6}"
-_ADDRESS = (
+_IP = (
     rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}"
     r"|10(?:\.\d{1,3}){3}|(?:192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}"
-    r"|i-(?:0[\da-f]{3,16}|[\da-f]{8})"
 )
+_ADDRESS = rf"{_IP}|i-(?:0[\da-f]{{3,16}}|[\da-f]{{8}})"
 _HOST = rf"{_ADDRESS}|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?"
 #: What names one machine and nothing else, whatever follows: `ip-10-0-3-7_nrt_746999_rank8.log`.
-_ADDRESS_FIRST = regex(rf"(?P<host>{_ADDRESS})_", re.IGNORECASE)
+_ADDRESS_WITHIN = regex(rf"(?<![a-z\d.])(?:(?:{_ADDRESS})(?=_)|(?:{_IP})(?=-[a-z]))", re.IGNORECASE)
 _HOST_FILE = regex(_HOST, re.IGNORECASE)
 _HOST_DIRECTORY = regex(
     rf"{_HOST}|worker{_NUMBER}|[a-z][a-z\d-]{{0,62}}{_LABELS}\.(?:internal|local|localdomain|lan|pcluster)",
@@ -121,8 +123,14 @@ def has_shape_of_host(name: str) -> bool:
 
 def _host(name: str, shape: re.Pattern[str]) -> str | None:
     stem = bare(name)
-    first = _ADDRESS_FIRST.match(name)
-    return stem if stem and shape.fullmatch(stem) else first["host"] if first else None
+    return stem if stem and shape.fullmatch(stem) else _address(name)
+
+
+def _address(name: str) -> str | None:
+    """The address in a name that says of what host the evidence is and goes on; two of them tell of a connection."""
+    before = _EVIDENCE_BEFORE.match(name)
+    found = list(_ADDRESS_WITHIN.finditer(f"{plain(name)}_"))
+    return found[0][0] if len(found) == 1 and found[0].start() == (before.end() if before else 0) else None
 
 
 def _rank(name: str) -> Place:

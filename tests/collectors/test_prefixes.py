@@ -184,6 +184,29 @@ def test_a_prefix_says_who_wrote(prefix: str, place: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "*** Process received signal ***",
+        "Signal: Segmentation fault (11)",
+        "Signal code: Address not mapped (1)",
+        "Failing at address: (nil)",
+        "[ 0] /lib/x86_64-linux-gnu/libc.so.6(+0x42520)[0x7f0b9a442520]",
+        "*** End of error message ***",
+        "*** An error occurred in MPI_Allreduce",
+    ],
+)
+def test_open_mpi_says_on_which_host_a_rank_died(text: str) -> None:
+    record = only(f"[1,82]<stderr>:[ip-10-8-2-33:20748] {text}")
+    assert record.place.known() == {"host": "ip-10-8-2-33", "pid": 20748, "rank": 82}
+    assert said(f"[1,82]<stderr>:[ip-10-8-2-33:20748] {text}") == text
+
+
+@pytest.mark.parametrize("text", ["[train:207] Signal sent to 4 workers", "[loader:12] *** epoch 3 ***", "[x:7] [0] a"])
+def test_a_module_and_its_line_are_no_host(text: str) -> None:
+    assert only(f"[1,82]<stderr>:{text}").place.known() == {"rank": 82}
+
+
+@pytest.mark.parametrize(
     ("prefix", "container"), [("trainer-1  |", "trainer-1"), ("lm_trainer_12 |", "lm_trainer_12"), ("trainer |", None)]
 )
 def test_docker_compose_names_the_container(prefix: str, container: str | None) -> None:
