@@ -236,7 +236,7 @@ def _records(text: str, peeled: _Peeled) -> Iterator[Record]:
     yield _record(text, len(text), peeled)
 
 
-def _clean(raw: str) -> str:
+def cleaned(raw: str) -> str:
     """Without escape sequences, line end, byte order mark and the NULs of a truncated file."""
     text = _ANSI.sub("", raw) if "\x1b" in raw or "#033" in raw else raw
     return text.rstrip("\r\n").lstrip("\ufeff\x00")
@@ -248,7 +248,7 @@ def _starts(text: str) -> bool:
 
 def _visible(raw: str) -> list[str]:
     """What a terminal shows of a line that was rewritten with carriage returns, and what has a header of its own."""
-    text = _clean(raw)
+    text = cleaned(raw)
     if "\r" not in text:
         return [text]
     *hidden, last = [part for part in text.split("\r") if part] or [""]

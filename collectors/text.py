@@ -26,6 +26,7 @@ from neuron_doctor.collectors.matches import (
 )
 from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
+from neuron_doctor.collectors.prompts import prompted_hosts
 from neuron_doctor.collectors.storms import Steps, Storm
 from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place
 from neuron_doctor.engine.matcher import Matcher
@@ -98,6 +99,8 @@ _CONTROL = bytes((*range(1, 8), *range(14, 27), *range(28, 32)))
 def _collect(scan: _Scan) -> Iterator[Fact]:
     notes = is_notes(scan.inp.stream.peek(HEAD)[:HEAD])
     size = 0
+    if not scan.inp.extent.begin and not notes:
+        yield from prompted_hosts(scan.inp)
     for block in blocks(scan.inp.stream, scan.inp.extent):
         size += block.end - block.start
         _sample(scan, block)
