@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -23,11 +23,12 @@ def with_host(place: Place, host_of: Mapping[str, str], instance_of: Mapping[str
 
 
 def names_of_hosts(
-    facts: Iterable[Fact], hints: Iterable[Place], places: Iterable[Place]
+    facts: Iterable[Fact], hints: Iterable[Place], places: Iterable[Place], nodes: Collection[str] = ()
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Unify the names that stand together in one record or as one place: hostname, instance id, address.
 
-    A host that goes with two instances (a launcher's log that collects many hosts' lines) proves nothing.
+    A host that goes with two instances (a launcher's log that collects many hosts' lines) proves nothing. The name that is
+    shown is a hint's, else what Kubernetes calls it (`nodes`), by which it can be cordoned.
     """
     aliases = _Aliases()
     for host, instance in unique((p.host, p.instance_id) for p in places if p.host and p.instance_id).items():
@@ -46,7 +47,7 @@ def names_of_hosts(
         instances = [m for m in members if m.startswith("i-")]
         if len(instances) > 1:
             continue
-        best = min(members, key=lambda m: (m not in directories, m in instances, len(m), m))
+        best = min(members, key=lambda m: (m not in directories, m not in nodes, m in instances, len(m), m))
         host_of.update(dict.fromkeys(members, best))
         instance_of.update(dict.fromkeys([best][: len(instances)], instances[0] if instances else ""))
     return host_of, instance_of

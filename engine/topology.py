@@ -46,9 +46,10 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     """Learn the shape from all facts and sources."""
     facts, sources = tuple(facts), tuple(sources)
     places = [fact.place for fact in facts] + [source.place for source in sources]
+    nodes = {str(f.data.get("name" if f.kind == "node" else "node")) for f in facts if f.kind in ("node", "pod")}
     # the host of a pod's file is what Kubernetes calls its node, not how the collector called the host's directory
-    hints = [source.place for source in sources if source.place.container is None]
-    host_of, instance_of = names_of_hosts(facts, hints, places)
+    hints = [s.place for s in sources if s.place.container is None and not _shortens_a_node(s, nodes)]
+    host_of, instance_of = names_of_hosts(facts, hints, places, nodes)
     placed = [with_host(place, host_of, instance_of) for place in places]
     rank_of_process = unique(((p.host, p.pid), p.rank) for p in placed if p.pid is not None and p.rank is not None)
     own = [(s, with_host(s.place, host_of, instance_of)) for s in sources]
@@ -85,6 +86,13 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     )
     stated = [(fact, completed_place(fact.place, base)) for fact in facts if fact.kind in STATED_BY]
     return replace(base, placement=placement(stated))
+
+
+def _shortens_a_node(source: Source, nodes: Iterable[str]) -> bool:
+    """Whether a file's own name has the first label of a node's name: who wrote it was brief and gave no name."""
+    *directories, _ = source.path.replace("!", "/").split("/")
+    host = source.place.host
+    return bool(host) and host not in directories and any(node.startswith(f"{host}.") for node in nodes)
 
 
 def _of_many_hosts(
