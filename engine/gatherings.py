@@ -236,26 +236,26 @@ def _exchange(group: ProcessGroup, first: Mapping[int, int]) -> _Exchange:
     issued = {(rank, *pair[:3]): pair.times for rank, record in records for pair in record.pairs}
     if group.completions:
         return _Exchange(group, {rank: list(record.pending_transfers) for rank, record in records}, issued)
-    return _Exchange(group, {rank: _unmatched(group, rank, record, issued, first) for rank, record in records}, issued)
+    return _Exchange(group, {rank: _unmatched(group, record, issued, first) for rank, record in records}, issued)
 
 
 def _unmatched(
     group: ProcessGroup,
-    rank: int,
     record: GroupRecord,
     issued: Mapping[tuple[int, str, int, int], int],
     first: Mapping[int, int],
 ) -> list[Operation]:
     """Where no completion is known: the operations that the other end has not issued its half of, or only behind an
-    operation in which it waits; if both ends are recorded from the beginning."""
+    operation in which it waits, whatever the entries were that its ring has lost."""
     excess: dict[tuple[str, int, int], int] = {}
     for kind, source, target, count in record.pairs:
         peer = group.global_rank(target if kind == SEND else source)
         other = group.members.get(-1 if peer is None else peer)
-        if other and other.dump.whole and group.members[rank].dump.whole:
+        lost = lost_entries(other.dump) if other else None
+        if other and lost is not None:
             opposite = (RECEIVE if kind == SEND else SEND, source, target)
             half = issued.get((other.rank, *opposite), 0) - _behind(other, opposite, first.get(other.rank))
-            excess[kind, source, target] = max(0, count - half)
+            excess[kind, source, target] = max(0, count - half - lost)
     found = []
     for operation in reversed(record.transfers):
         like = (operation.kind, operation.source, operation.target)
@@ -263,6 +263,13 @@ def _unmatched(
             excess[like] -= 1
             found.append(operation)
     return found[::-1]
+
+
+def lost_entries(dump: RankRecord) -> int | None:
+    """How many entries the ring of a recorder has lost; None where that is not known."""
+    if dump.whole:
+        return 0
+    return dump.issued - dump.entries if dump.issued > dump.entries else None
 
 
 def _behind(member: Member, like: tuple[str, int, int], first: int | None) -> int:

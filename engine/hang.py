@@ -63,6 +63,15 @@ class Hang(Struct, dict=True):
         """Whether a rank with a dump waits in nothing."""
         return rank in self.dumps and rank not in self.waits.by_rank
 
+    def waiting_for(self, rank: int) -> set[int]:
+        """The ranks that wait for one, at once or in the end."""
+        ahead, found = [self.node[rank]], set[int]()
+        while ahead:
+            before = [node for node in self.predecessors[ahead.pop()] if node not in found]
+            found.update(before)
+            ahead += before
+        return set(self.ranks_at(found))
+
     def core(self, circle: Sequence[int]) -> Sequence[int]:
         """The one smaller circle that remains where each rank waits in the first only of its open operations that are in
         this one: what it issued later waits too, but need not hold anybody. The same circle where no one remains."""

@@ -9,9 +9,20 @@ from collections import defaultdict
 from collections.abc import Mapping
 from itertools import islice
 
+from neuron_doctor.engine.gatherings import lost_entries
 from neuron_doctor.engine.hang import Hang
-from neuron_doctor.engine.process_groups import ProcessGroup
-from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation, RankRecord, named_ranks, ranks_text
+from neuron_doctor.engine.process_groups import Member, ProcessGroup
+from neuron_doctor.engine.recorder import (
+    COLLECTIVE,
+    RECEIVE,
+    SEND,
+    GroupRecord,
+    Operation,
+    Pair,
+    RankRecord,
+    named_ranks,
+    ranks_text,
+)
 
 #: So many ranks that stand alike are named.
 _NAMED = 64
@@ -57,6 +68,9 @@ def may_wait(hang: Hang, rank: int) -> str:
         return f"a transfer, which this recorder does not show: one of ranks {ranks_text(others)} does not"
     if is_through(hang, rank):
         return ""
+    others = _uncounted(hang, rank)
+    if others:
+        return f"a transfer with {named_ranks(others)}: the recorders have lost entries, so these cannot be counted"
     others = with_the_same_end(hang, rank)
     return f"what it issued last, as {named_ranks(others)} did, and what completed on the others only" if others else ""
 
@@ -99,6 +113,30 @@ def _in_unseen_transfers(hang: Hang) -> tuple[int, ...]:
     by the groups that are seen, beside the world."""
     idle = tuple(sorted(rank for rank in hang.dumps if hang.is_idle(rank)))
     return idle if len(idle) > 1 and show_ends(hang.dumps) and not _are_connected(hang) else ()
+
+
+def _uncounted(hang: Hang, rank: int) -> tuple[int, ...]:
+    """The peers that may not have issued their half of a transfer of this rank, by what rings may have lost; but for those
+    that wait for this rank themselves, in the end."""
+    behind = hang.waiting_for(rank)
+    own = lost_entries(hang.dumps[rank])
+    found = set()
+    for group in hang.groups:
+        member = group.members.get(rank)
+        for pair in member.record.pairs if member and member.record else ():
+            peer = group.global_rank(pair.target if pair.kind == SEND else pair.source)
+            other = group.members.get(-1 if peer is None else peer)
+            half = _half(other, pair) if other else 0
+            if other and other.rank not in behind and (own is None or pair.times + own > half):
+                found.add(other.rank)
+    return tuple(sorted(found))
+
+
+def _half(other: Member, pair: Pair) -> int:
+    """How many transfers that match those of a pair the other end is seen to have issued."""
+    kind = RECEIVE if pair.kind == SEND else SEND
+    pairs = other.record.pairs if other.record else ()
+    return sum(one.times for one in pairs if one[:3] == (kind, pair.source, pair.target))
 
 
 def _are_connected(hang: Hang) -> bool:

@@ -159,3 +159,19 @@ def test_stages_of_a_pipeline_that_begin_alike_and_do_not_go_on_alike_are_not_ou
     odd[at - 1], odd[at] = odd[at], odd[at - 1]
     found = verdicts(facts_of(run(mesh, programs, Faults(), ahead=12), Recorder()))
     assert set().union(*found.values()) <= {11}
+
+
+@pytest.mark.parametrize("lost", [0, 2, 5, 20])
+@pytest.mark.parametrize("stopped", [2, 3, 4, 5])
+def test_a_rank_that_may_wait_in_a_transfer_is_not_blamed_for_what_rings_have_lost(stopped: int, lost: int) -> None:
+    """A rank of a pipeline stops; its neighbours, whose recorders learn of no completion, wait for what it would send."""
+    mesh = Mesh(2, 1, 4)
+    programs = programs_of(mesh)
+    job = run(mesh, programs, Faults(host={stopped: 24}), ahead=2)
+    longest = max(len(issued) for issued in job.issued.values())
+    recorder = Recorder(backend="neuron", completions=False, ring=longest - lost)
+    found = verdicts(facts_of(job, recorder))
+    blamed = {rank for ranks in found.values() for rank in ranks}
+    assert blamed <= {stopped}
+    if lost <= 2:
+        assert blamed == {stopped}
