@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
@@ -24,7 +25,8 @@ class Topology(Struct, frozen=True):
     """What is known of the job's shape. `host_of` maps every name of a host to the one that is shown; `home_of_rank` is
     proven by the ranks' own files or by records that name the host, `host_of_rank` by all records; `directory_of` is the
     host hint of sources that are of no single rank, `merged` are those of them that tell of ranks of other hosts, and
-    `rank_of_local` is the rank by source, its host hint and local rank."""
+    `rank_of_local` is the rank by source, its host hint and local rank, `processes_of` are the ids of the processes of each
+    host, as far as anything names them."""
 
     host_of: Mapping[str, str] = field(default_factory=dict)
     instance_of: Mapping[str, str] = field(default_factory=dict)
@@ -40,6 +42,7 @@ class Topology(Struct, frozen=True):
     ranks: tuple[int, ...] = ()
     hosts: tuple[str, ...] = ()
     world_size: int | None = None
+    processes_of: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
 
 def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
@@ -83,6 +86,7 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         hosts=hosts,
         device_of_address=_device_addresses(facts, host_of, instance_of),
         world_size=size if isinstance(size, int) else None,
+        processes_of=_processes(facts, host_of, instance_of),
     )
     stated = [(fact, completed_place(fact.place, base)) for fact in facts if fact.kind in STATED_BY]
     return replace(base, placement=placement(stated))
@@ -108,6 +112,19 @@ def _of_a_job(own: Iterable[tuple[Source, Place]], directory_of: Mapping[str, st
     return {source.id for source, _ in own if several and source.place.job and source.id in directory_of}
 
 
+def _processes(
+    facts: Iterable[Fact], host_of: Mapping[str, str], instance_of: Mapping[str, str]
+) -> dict[str, frozenset[int]]:
+    """The processes of each host that records name which do not mean one of their threads."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for fact in facts:
+        if fact.place.pid is not None and "thread" not in fact.data:
+            place = with_host(fact.place, host_of, instance_of)
+            if place.host:
+                found[place.host].add(fact.place.pid)
+    return {host: frozenset(pids) for host, pids in found.items()}
+
+
 def complete(facts: Iterable[Fact], topology: Topology) -> Iterator[Fact]:
     """The facts, their places completed from what the whole collection proves. A log of many ranks lies in the directory
     of one host; where a rank is known to run on another, that directory says nothing, neither of it nor of the ranks
@@ -116,7 +133,7 @@ def complete(facts: Iterable[Fact], topology: Topology) -> Iterator[Fact]:
         place = fact.place
         if place.rank is None and place.local_rank is not None and not place.ranks:
             place = replace(place, rank=topology.rank_of_local.get((fact.source, place.host, place.local_rank)))
-        place = completed_place(place, topology)
+        place = _of_process(fact, completed_place(place, topology), topology)
         if place.device is None and isinstance(address := fact.data.get("bdf"), str):
             place = replace(place, device=topology.device_of_address.get((place.host, _short(address))))
         home = topology.home_of_rank.get(place.rank) if place.rank is not None else None
@@ -127,6 +144,15 @@ def complete(facts: Iterable[Fact], topology: Topology) -> Iterator[Fact]:
             place = replace(place, host=None, instance_id=None)
         place = _on_device(fact, place, topology)
         yield fact if place is fact.place else replace(fact, place=place)
+
+
+def _of_process(fact: Fact, place: Place, topology: Topology) -> Place:
+    """The place of a record that names a thread: that of its process only where a process of the host has this number, or
+    where none of them is known. Else it is of some process of the host."""
+    others = topology.processes_of.get(place.host or "", frozenset())
+    if place.pid is None or not others or fact.data.get("thread") != place.pid or place.pid in others:
+        return place
+    return replace(place, pid=None)
 
 
 def _on_device(fact: Fact, place: Place, topology: Topology) -> Place:

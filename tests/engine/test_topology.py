@@ -154,3 +154,18 @@ def test_a_local_rank_is_the_rank_that_the_same_log_says() -> None:
 def test_a_local_rank_of_two_agents_in_one_log_is_nobody() -> None:
     facts = [hit("a", rank=6, local_rank=2), hit("a", rank=2, local_rank=2), hit("b", local_rank=2)]
     assert [f.place.rank for f in complete(facts, survey(facts, [source("s")]))][2] is None
+
+
+def crash(thread: int) -> Fact:
+    return Fact("hit", {"pattern": "crash", "thread": thread}, Place(host="node9", pid=thread), Span("k", 0), "k")
+
+
+def test_the_number_of_a_thread_is_that_of_its_process_only_where_a_process_has_it() -> None:
+    known = hit("x", host="node9", pid=36005)
+    facts = (known, crash(36071), crash(36005))
+    assert [fact.place.pid for fact in complete(facts, survey(facts, ()))] == [36005, None, 36005]
+
+
+def test_the_number_of_a_thread_is_taken_for_the_process_where_no_process_of_the_host_is_known() -> None:
+    facts = (crash(36071), hit("x", host="node8", pid=36005))
+    assert next(iter(complete(facts, survey(facts, ())))).place.pid == 36071
