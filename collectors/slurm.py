@@ -94,6 +94,11 @@ def _sacct_records(rows: Sequence[Line]) -> Iterator[tuple[Line, dict[str, str]]
             yield line, dict(zip(names, (cell.strip() for cell in line.text.split("|")), strict=False))
         return
     ruler = next((line.text for line in rows[1:2] if set(line.text.strip()) <= {"-", " "}), title)
+    words = title.split()
+    if ruler is title and all(len(line.text.split()) == len(words) for line in rows):  # somebody took the ruler out
+        for line in rows[1:]:
+            yield line, dict(zip(words, line.text.split(), strict=True))
+        return
     columns = [found.span() for found in re.finditer(r"\S+", ruler)]
     names = [title[a:b].strip() for a, b in columns]
     for line in rows[1:]:

@@ -33,11 +33,12 @@ class Bystanders(Struct, frozen=True):
 
     def hold(self, match: Match) -> bool:
         """Whether all of the match is about others, and its fault is none that is surely on a host of the job."""
-        if not match.facts or not all(self._is_other(fact) for fact in match.facts):
+        if not match.facts or not all(self.is_other(fact) for fact in match.facts):
             return False
         return match.rule.cause.by not in _SHARED or self.hosts.isdisjoint(match.hosts)
 
-    def _is_other(self, fact: Fact) -> bool:
+    def is_other(self, fact: Fact) -> bool:
+        """Whether a controller says it, of others."""
         place = fact.place
         if fact.source not in self.controllers:
             return False

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.bystanders import Bystanders, bystanders
+from neuron_doctor.engine.ended_well import ended_well
 from neuron_doctor.engine.expressions import holds
 from neuron_doctor.engine.facts import Fact, Source, ranks_of
 from neuron_doctor.engine.grades import EdgeType, Role
@@ -56,12 +57,14 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     progress = _progress(facts, clocks)
     earlier, others = beforehand(facts, sources, clocks), bystanders(facts, sources)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
+    ends = ended_well(facts, others)
     by_name: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         by_name[fact.name].append(fact)
 
     def role(match: Match, others: Bystanders) -> Role:
         past = _survived(match, progress, single) or _ended(match, by_name, clocks)
+        past = Role.SURVIVED if not past and ends.covers(match, single) else past
         elsewhere = earlier.holds(match) or others.hold(match)
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 

@@ -58,6 +58,12 @@ _ALL = (
         "what:str value:float served:bool",
     ),
     _kind(
+        "completion",
+        "a program says that its work is done, or (`exited`) a launcher that all its processes have ended with 0",
+        _TEXT,
+        "exited:bool",
+    ),
+    _kind(
         "env",
         "an environment variable was set; values outside the allow-list read `<masked>`",
         _TEXT + " env",

@@ -120,3 +120,16 @@ def test_a_remark_below_the_table_is_neither_a_row_nor_a_reason_to_refuse_it() -
     text = f'{SACCT.rstrip()}\n(full State of 8813: "CANCELLED by 1207")\n# asked on the head node\n'
     assert jobs(text) == jobs(SACCT)
     assert not read(text)[1].problems
+
+
+def test_a_table_without_its_ruler_is_read_by_its_words() -> None:
+    text = (
+        "       JobID    JobName      State ExitCode     Elapsed   NodeList\n"
+        "20211              vit  COMPLETED      0:0    00:50:02   hpc7-a,hpc7-b\n"
+        "20211.0          train     FAILED      1:0    00:49:51   hpc7-a,hpc7-b\n"
+    )
+    jobs = [fact for fact in facts_of(text) if fact.kind == "slurm-job"]
+    assert [(job.data["step"], job.data["state"], job.data["exitcode"]) for job in jobs] == [
+        ("", "COMPLETED", 0),
+        ("0", "FAILED", 1),
+    ]

@@ -1,0 +1,108 @@
+"""Whose end was good: a launcher that says so of all its processes, a process that says that its work is done, or the
+scheduler of the whole job. What was complained of until then has been overcome: a wait of forty minutes, an exception that
+was caught, peers that went first at the end.
+
+- A launcher's word (`completion` with `exited`) holds for what its own log said before it, of its host and its pod. What of
+  lost peers stands after it there is the noise of the end.
+- A process's word holds for what the same process said before it. What follows it may be the failure of the last save.
+- The scheduler's word (Slurm's COMPLETED 0:0, a Job of Kubernetes that is complete, pods that have succeeded) holds for all
+  whose fault lies with a peer: nobody waited for ever in a job that came to its end.
+
+Nothing of this counts where anybody reports a worker that failed in the last attempt: a batch script that goes on after a
+failure also ends with 0.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from msgspec import Struct, field
+
+from neuron_doctor.engine.bystanders import Bystanders
+from neuron_doctor.engine.facts import Fact, pod_of
+from neuron_doctor.engine.match import Match
+
+#: Reasons of events by which a Job, or an operator's job, has ended well.
+_JOB_ENDED = frozenset({"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJobSucceeded"})
+
+
+class EndedWell(Struct, frozen=True):
+    """The words of good ends by source, where the last progress of each source stands, and whether the job ended well."""
+
+    words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
+    last_step: Mapping[str, int] = field(default_factory=dict)
+    job: bool = False
+
+    def covers(self, match: Match, single: Collection[str]) -> bool:
+        """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
+        of_peer = match.rule.cause.by == "peer"
+        if not match.facts or not match.rule.survivable:
+            return False
+        return (self.job and of_peer) or all(
+            any(self._holds(word, fact, single, of_peer=of_peer) for word in self.words.get(fact.source, ()))
+            for fact in match.facts
+        )
+
+    def _holds(self, word: Fact, fact: Fact, single: Collection[str], *, of_peer: bool) -> bool:
+        if not _may_be_of(word, fact):
+            return False
+        if word.span.offset > fact.span.offset:
+            return bool(word.data.get("exited")) or word.source in single
+        last = word.span.offset > self.last_step.get(word.source, -1)
+        return of_peer and last and bool(word.data.get("exited"))
+
+
+def ended_well(facts: Iterable[Fact], others: Bystanders) -> EndedWell:
+    """What these facts tell of good ends; what `others` hold is of other jobs."""
+    facts = tuple(fact for fact in facts if not others.is_other(fact))
+    last = max((f.place.attempt for f in facts if f.place.attempt is not None), default=None)
+    if any(fact.kind == "launcher-failure" and fact.place.attempt in (None, last) for fact in facts):
+        return EndedWell()
+    words: dict[str, list[Fact]] = defaultdict(list)
+    last_step: dict[str, int] = defaultdict(int)
+    for fact in facts:
+        if fact.kind == "completion":
+            words[fact.source].append(fact)
+        elif fact.kind == "progress":
+            last_step[fact.source] = max(last_step[fact.source], fact.span.offset)
+    return EndedWell(words, last_step, _of_slurm(facts) or _of_kubernetes(facts, others))
+
+
+def _may_be_of(word: Fact, fact: Fact) -> bool:
+    """Whether a good end can be that of the process that a record is of: of its host, its pod, its rank."""
+    a, b = word.place, fact.place
+    pods = (pod_of(a.container), pod_of(b.container))
+    return all(x is None or y is None or x == y for x, y in ((a.host, b.host), (a.rank, b.rank))) and (
+        pods[0] == pods[1] or not all(pods)
+    )
+
+
+def _of_slurm(facts: Iterable[Fact]) -> bool:
+    """Slurm shows one job, and all its steps, as completed with 0."""
+    rows = [fact for fact in facts if fact.kind == "slurm-job"]
+    codes = ("exitcode", "signal", "derived_exitcode")
+    good = all(row.data.get("state") == "COMPLETED" and not any(map(row.data.get, codes)) for row in rows)
+    return good and len({row.data.get("job_id") for row in rows}) == 1
+
+
+def _of_kubernetes(facts: Sequence[Fact], others: Bystanders) -> bool:
+    """The one Job whose pods these logs are of is complete, or all these pods have succeeded."""
+    pods = {pod_of(f.place.container) for f in facts if f.place.container and f.source not in others.controllers}
+    jobs = [
+        str(fact.data["object"]).rpartition("/")[2]
+        for fact in facts
+        if fact.kind == "k8s-event" and fact.data["reason"] in _JOB_ENDED
+    ]
+    shown: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.kind == "pod" and fact.data["name"] in pods:
+            shown[str(fact.data["name"])].append(fact)
+    complete = any(all(pod.startswith(f"{job}-") for pod in pods) for job in jobs)
+    succeeded = all(shown[pod] and all(map(_succeeded, shown[pod])) for pod in pods)
+    return bool(pods) and (complete or succeeded)
+
+
+def _succeeded(pod: Fact) -> bool:
+    ended = pod.data["phase"] in ("Succeeded", "Completed") or pod.data["reason"] == "Completed"
+    return ended and pod.data["exit_code"] in (0, -1)

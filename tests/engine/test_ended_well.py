@@ -1,0 +1,138 @@
+"""Good ends: a launcher's word holds for its own log, a process's for itself, the scheduler's for all who waited; none holds
+where a worker is reported to have failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import hit, pack, progress, rule, source
+
+from neuron_doctor.engine.diagnosis import diagnose
+from neuron_doctor.engine.facts import Collection, Fact, Place, Span, Value
+from neuron_doctor.engine.grades import Role
+from neuron_doctor.engine.rulebook import Rulebook
+
+
+def book(folder: Path) -> Rulebook:
+    return pack(
+        folder,
+        rule("broke", "record: broke", cause="broken-device", patterns=("broke",), more="survivable: false"),
+        rule("waits", "record: waiting", cause="stuck", patterns=("waiting",)),
+        rule("raised", "record: raising", cause="bug", patterns=("raising",)),
+    )
+
+
+def said(kind: str, data: dict[str, Value], *, offset: int = 90, name: str = "s", **place: object) -> Fact:
+    return Fact(kind, data, Place(**place), Span(name, offset, 10, 1, 1, kind, f"{kind}{offset}"), name)  # type: ignore[arg-type]
+
+
+def end(offset: int = 90, *, exited: bool = True, name: str = "s", **place: object) -> Fact:
+    return said("completion", {"exited": exited}, offset=offset, name=name, **place)
+
+
+def failed() -> Fact:
+    data: dict[str, Value] = {"launcher": "torchrun", "exitcode": 1, "signal": 0, "first": True, "message": ""}
+    return said("launcher-failure", data, offset=80)
+
+
+def row(state: str = "COMPLETED", exitcode: int = 0, *, job: str = "7", step: str = "") -> Fact:
+    data: dict[str, Value] = {"job_id": job, "step": step, "state": state, "exitcode": exitcode, "signal": 0}
+    data |= {"derived_exitcode": 0, "name": "", "nodes": "", "reason": "", "restarts": 0, "cancelled_by": ""}
+    return said("slurm-job", data, name="acct", job=job)
+
+
+def roles(folder: Path, *facts: Fact) -> set[tuple[str, Role]]:
+    kinds = {"acct": "slurm", "k8s": "kubectl"}
+    sources = tuple(source(name, kind=kinds.get(name, "log")) for name in sorted({fact.source for fact in facts}))
+    return {(f.rule, f.role) for f in diagnose(book(folder), Collection(sources, facts)).findings}
+
+
+def test_what_a_launchers_log_says_before_all_its_processes_ended_with_0_is_survived(tmp_path: Path) -> None:
+    found = roles(tmp_path, hit("waiting", pid=3), hit("raising", pid=4, offset=5), end())
+    assert found == {("waits", Role.SURVIVED), ("raised", Role.SURVIVED)}
+
+
+def test_a_broken_device_is_told_however_well_the_job_ended(tmp_path: Path) -> None:
+    assert roles(tmp_path, hit("broke", pid=3), end()) == {("broke", Role.ROOT)}
+
+
+def test_what_comes_after_the_good_end_is_noise_if_it_is_of_peers_and_no_step_was_between(tmp_path: Path) -> None:
+    assert roles(tmp_path, end(10), hit("waiting", pid=3, offset=50)) == {("waits", Role.SURVIVED)}
+    assert roles(tmp_path, end(10), hit("raising", pid=3, offset=50)) == {("raised", Role.ROOT)}
+    again = (end(10), progress(offset=30), hit("waiting", pid=3, offset=50))
+    assert roles(tmp_path, *again) == {("waits", Role.CASCADE)}
+
+
+def test_a_worker_that_failed_takes_the_word_from_the_launcher(tmp_path: Path) -> None:
+    assert ("raised", Role.ROOT) in roles(tmp_path, hit("raising", pid=4), failed(), end())
+
+
+@pytest.mark.parametrize("other", [{"host": "b"}, {"rank": 9}, {"container": "w-1/main"}])
+def test_the_word_of_another_host_rank_or_pod_says_nothing(tmp_path: Path, other: dict[str, object]) -> None:
+    own = {"host": "a", "rank": 4, "container": "w-0/main"}
+    facts = (hit("raising", **own), end(**{**own, **other}))
+    assert roles(tmp_path, *facts) == {("raised", Role.ROOT)}
+
+
+def test_one_of_many_in_a_log_speaks_for_itself_only(tmp_path: Path) -> None:
+    assert roles(tmp_path, hit("waiting", pid=3), end(exited=False)) == {("waits", Role.CASCADE)}
+
+
+@pytest.mark.parametrize(
+    ("rows", "role"),
+    [
+        ([row(), row(step="0")], Role.SURVIVED),
+        ([row(), row("FAILED", 1, step="0")], Role.CASCADE),
+        ([row(), row("RUNNING", step="0")], Role.CASCADE),
+        ([row(), row(job="8")], Role.CASCADE),
+    ],
+)
+def test_nobody_waited_for_ever_in_a_job_that_slurm_shows_as_completed(
+    tmp_path: Path, rows: list[Fact], role: Role
+) -> None:
+    assert roles(tmp_path, hit("waiting", pid=3), *rows) == {("waits", role)}
+
+
+def test_a_program_that_raised_is_not_acquitted_by_a_batch_script_that_ends_with_0(tmp_path: Path) -> None:
+    assert roles(tmp_path, hit("raising", pid=3), row()) == {("raised", Role.ROOT)}
+
+
+@pytest.mark.parametrize(
+    ("job", "reason", "role"),
+    [
+        ("job/dlrm-train", "Completed", Role.SURVIVED),
+        ("pytorchjob/dlrm-train", "PyTorchJobSucceeded", Role.SURVIVED),
+        ("job/dlrm-eval", "Completed", Role.CASCADE),
+        ("job/dlrm-train", "DeadlineExceeded", Role.CASCADE),
+    ],
+)
+def test_nor_in_a_job_of_kubernetes_that_is_complete(tmp_path: Path, job: str, reason: str, role: Role) -> None:
+    data: dict[str, Value] = {"type": "Normal", "reason": reason, "object": job, "message": "", "repeats": 1}
+    event = said("k8s-event", {**data, "resolved": False}, name="k8s")
+    assert roles(tmp_path, hit("waiting", container="dlrm-train-0/main"), event) == {("waits", role)}
+
+
+@pytest.mark.parametrize(
+    ("phases", "role"),
+    [
+        (("Succeeded", "Succeeded"), Role.SURVIVED),
+        (("Succeeded", "Running"), Role.CASCADE),
+        (("Succeeded",), Role.CASCADE),
+    ],
+)
+def test_nor_where_all_pods_have_succeeded(tmp_path: Path, phases: tuple[str, ...], role: Role) -> None:
+    data: dict[str, Value] = {
+        "namespace": "n",
+        "container": "",
+        "reason": "",
+        "restarts": 0,
+        "exit_code": 0,
+        "signal": 0,
+    }
+    pods = [
+        said("pod", {**data, "name": f"w-{n}", "phase": phase, "ready": False, "node": ""}, name="k8s", offset=n)
+        for n, phase in enumerate(phases)
+    ]
+    waits = [hit("waiting", container=f"w-{n}/main", offset=n) for n in range(2)]
+    assert roles(tmp_path, *waits, *pods) == {("waits", role)}
