@@ -15,7 +15,8 @@ from neuron_doctor.collectors.masking import MASK, masked, without_secrets
 from neuron_doctor.collectors.nrt import CODES, SYMBOLS
 from neuron_doctor.collectors.prefixes import Record, times_of
 from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Span, Value, span_of
-from neuron_doctor.engine.patterns import Pattern, compiled, read_captures
+from neuron_doctor.engine.patterns import Pattern, read_captures
+from neuron_doctor.engine.regexes import compiled
 
 #: A pattern with an anchor sees so many lines before and after the anchor's line.
 LINES_BEFORE, LINES_AFTER = 16, 8

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.loosening import required_literal, terms_of
-from neuron_doctor.engine.patterns import Pattern, compiled
+from neuron_doctor.engine.patterns import Pattern
+from neuron_doctor.engine.regexes import compiled
 
 #: A part of an expression is looked for if so many characters in a row of it are literal, and at most so many of each.
 _TELLING, _MOST = 6, 40

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -13,16 +12,13 @@ from msgspec import Struct, field
 from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.facts import NOWHERE, Place, Value
 from neuron_doctor.engine.kinds import KINDS, FieldType
-from neuron_doctor.engine.regexes import regex
+from neuron_doctor.engine.regexes import compiled, regex
 
 Channel = Literal["any", "log", "kernel"]
 
 #: A number of a list, or a range of them; of a range that is longer than any job, so many are read.
 _RANGE = regex(r"(?P<first>\d+)(?:-(?P<last>\d+))?", re.ASCII)
 _LONGEST = 65_536
-
-#: `re` itself remembers 512 expressions, which a large catalogue exceeds.
-compiled = cache(re.compile)
 
 
 class Pattern(Struct, frozen=True):

@@ -92,3 +92,25 @@ def test_a_diagnosis_of_logs_with_kept_rules_loads_only_what_it_needs(tmp_path: 
     ]
     assert done[1].stderr.strip() == "[]"
     assert done[1].stdout == done[0].stdout
+
+
+def test_what_an_earlier_run_compiled_is_not_compiled_again(tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    log.write_text("2026-05-01T12:00:00Z rank0 RuntimeError: nothing is left\n" * 9)
+    code = (
+        "import re, sys\nfrom neuron_doctor.cli import main\n"
+        f"sys.argv = ['neuron-doctor', 'diagnose', {str(log)!r}]\n"
+        "made = []\ncompiler = re._compiler.compile\n"
+        "re._compiler.compile = lambda *given: (made.append(given), compiler(*given))[1]\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\nprint(len(made), file=sys.stderr)"
+    )
+    environment = {**os.environ, "NEURON_DOCTOR_CACHE": str(tmp_path / "cache")}
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True, env=environment
+        )
+        for _ in range(2)
+    )
+    assert int(first.stderr) > 100
+    assert int(second.stderr) < 25  # those of the command line's own library, and those made of what was read
+    assert second.stdout == first.stdout
