@@ -60,7 +60,8 @@ class Place(Struct, frozen=True, cache_hash=True):
         if self is NOWHERE or outer is NOWHERE:  # most often
             return outer if self is NOWHERE else self
         pairs = zip(_ALONE(self), _ALONE(outer), strict=True)
-        return Place(*[theirs if mine is None else mine for mine, theirs in pairs], ranks=self.ranks or outer.ranks)
+        alone = [theirs if mine is None else mine for mine, theirs in pairs]
+        return Place(*[*alone, self.ranks or outer.ranks])
 
     def known(self) -> dict[str, str | int | tuple[int, ...]]:
         """The fields that are known, in declaration order."""
