@@ -14,6 +14,7 @@ from neuron_doctor.engine.clock_table import clock_table
 from neuron_doctor.engine.counterfactual import counterfactuals
 from neuron_doctor.engine.decide import Graph, decide
 from neuron_doctor.engine.deduplicate import deduplicated
+from neuron_doctor.engine.earlier_runs import of_the_last_run
 from neuron_doctor.engine.facts import Collection, Fact, Source
 from neuron_doctor.engine.findings import finding_of, fold
 from neuron_doctor.engine.grades import Role, Severity, Status
@@ -78,7 +79,8 @@ def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = T
 def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
     """What a collection says before any rule is applied."""
     collection = on_their_nodes(collection)
-    facts = at_their_nodenames(with_years(deduplicated(_first_hand(collection))))
+    sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
+    collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(facts)
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))
     world = world_of(placed, topology)
