@@ -8,7 +8,7 @@ fixed place: matching a row takes time linear in the prefix.
 Sources: AWS Neuron SDK 2.32 runtime and troubleshooting guides (libnrt, libnccom, nrtd), torch.distributed.elastic
 (log prefixes), torch c10 logging, absl/glog, TensorFlow, vLLM and NeMo logging, Open MPI `--tag-output`,
 `srun --label`, pdsh and clush, Ray, the CRI log format (kubelet), `kubectl logs --prefix --timestamps`, stern 1.2x, docker
-compose v2, dmesg(1), rsyslog, journalctl(1), CloudWatch Logs Insights.
+compose v2, logfmt (go-kit, zap, structlog), dmesg(1), rsyslog, journalctl(1), CloudWatch Logs Insights.
 """
 
 from __future__ import annotations
@@ -315,6 +315,17 @@ _COMPOSE = (_label(rf"(?P<container>[a-z][\w.-]{{0,120}}[-_]\d{{1,4}}) {{1,60}}\
 
 _DOTS = (_label(r"\.{1,2000}(?=\d{4}-)"),)  # progress of the compiler, before the next stamp
 
+#: logfmt: the keys that loggers bind before the message. Another host than a short or internal name is one spoken to.
+_LOGFMT = (
+    _header(
+        rf'(?:ts|time|timestamp)="?{ISO}"? (?:(?:level=(?P<level>\w{{1,10}})|rank=(?P<rank>\d{{1,6}})'
+        rf"|local_rank=(?P<local_rank>\d{{1,5}})|pid={_PID}|(?:caller|component|logger|source)=\S{{1,200}}"
+        r"|host(?:name)?=(?:localhost|(?P<host>[A-Za-z][A-Za-z\d-]{0,62}(?:(?:\.[\w-]{1,62}){0,6}\.(?:internal|local|lan))?))"
+        r") ){0,8}",
+        timestamps.calendar,
+    ),
+)
+
 _NRT = (_label(r"NRT: {1,8}(?=\d{1,10}:\d{1,10} )"),)
 
 
@@ -346,6 +357,7 @@ FORMS = _by_first(
     ("k", (_kernel(r"kernel: "),)),
     ("n", (_label(rf"(?:nrtd|neuron-rtd)\[{_PID}\]: "),)),
     ("l", _LIBFABRIC),
+    ("t", _LOGFMT),
     (_DIGITS + _CAPITALS + _SMALL, _NCCL),
     (_SMALL, (*_PARALLEL_SHELLS, *_STERN, *_COMPOSE)),
     (_DIGITS, _PARALLEL_SHELLS_BY_ADDRESS),

@@ -173,6 +173,13 @@ def test_of_a_rewritten_line_the_last_part_and_the_headers_stay() -> None:
         ("[    5.000001] host-7 train[55]: ", {"host": "host-7", "pid": 55}),
         ("Oct 16 01:07:00 ** train[55]: ", {"pid": 55}),
         ("host-7:718:719 [4] ", {"host": "host-7", "pid": 718, "core": 4}),
+        ("ts=2026-02-03T10:58:14.004Z level=info rank=41 host=w2 ", {"rank": 41, "host": "w2"}),
+        ('time="2026-02-03T10:58:14Z" level=warn caller=fit.go:7 pid=77 local_rank=3 ', {"pid": 77, "local_rank": 3}),
+        (
+            "ts=2026-02-03T10:58:14Z host=ip-10-0-0-1.ec2.internal rank=2 ",
+            {"host": "ip-10-0-0-1.ec2.internal", "rank": 2},
+        ),
+        ("ts=2026-02-03T10:58:14Z level=info host=localhost ", {}),
         ("[rank118]:[E603 17:48:01.005271823 ProcessGroupNCCL.cpp:632] [Rank 118] ", {"rank": 118}),
     ],
 )
@@ -199,6 +206,18 @@ def test_open_mpi_says_on_which_host_a_rank_died(text: str) -> None:
     record = only(f"[1,82]<stderr>:[ip-10-8-2-33:20748] {text}")
     assert record.place.known() == {"host": "ip-10-8-2-33", "pid": 20748, "rank": 82}
     assert said(f"[1,82]<stderr>:[ip-10-8-2-33:20748] {text}") == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ts=2026-02-03T10:58:14Z level=info host=example.com:8080 method=GET",  # whom a request was for
+        'ts=2026-02-03T10:58:14Z level=info msg="lost" rank=3 host=w9',  # what the message is about
+    ],
+)
+def test_of_key_and_value_only_what_stands_before_the_message_says_who_wrote(text: str) -> None:
+    assert only(text).place.known() == {}
+    assert only("rank=3 host=w9 lost").place.known() == {}
 
 
 @pytest.mark.parametrize("text", ["[train:207] Signal sent to 4 workers", "[loader:12] *** epoch 3 ***", "[x:7] [0] a"])
