@@ -36,7 +36,7 @@ _LONGEST_PART = 255
 _HOST_PARENTS = frozenset({"hosts", "nodes"})
 
 _EXTENSION = regex(
-    r"\.(?:log|txt|out|err|json|jsonl|ndjson|pkl|pickle|csv|ya?ml|dmesg|tar|tgz|zip|gz|zst|xz|bz2)"
+    r"\.(?:log|txt|out|err|json|jsonl|ndjson|logfmt|pkl|pickle|csv|ya?ml|dmesg|tar|tgz|zip|gz|zst|xz|bz2)"
     r"(?:\.(?:\d{1,3}|log|txt|json|tar|gz|zst|xz|bz2)){0,3}$",
     re.IGNORECASE,
 )

@@ -5,7 +5,7 @@ other. A source that has no host takes one from a part of its path (a directory,
 extension, date and words for evidence), below what all paths have in common, by these proofs only:
 
 1. **Name.** The part is the name of a host that content states (`place.host` of facts, identities, Slurm's and
-   Kubernetes' nodes), in upper or lower case, or the first label of it.
+   Kubernetes' nodes), in upper or lower case, or the first label of it; or it begins with it and a dot (`w2.train.log`).
 2. **Siblings.** Parts side by side with one shape (numbers and single letters aside; a word of two letters at least;
    none of the words that never mean a host: attempts, ranks, experiments, racks ...), and
    a. one of them is a host by its name; or
@@ -198,10 +198,18 @@ def _families(
 
 def _host(parts: Sequence[str], proven: Hosts) -> str | None:
     """The part that is a host by the strongest proof."""
-    found = [proven[name] for name in (_name(part).casefold() for part in parts) if name in proven]
+    found = [one for part in parts if (one := _proven(_name(part).casefold(), proven))]
     strongest = max((what for what, _ in found), default=Proof.NONE)
     names = [name for what, name in found if what is strongest]
     return names[-1] if names and (strongest is Proof.NAME or len(set(names)) == 1) else None
+
+
+def _proven(name: str, proven: Hosts) -> tuple[Proof, str] | None:
+    """The host that a name is, or that content states and the name goes on from: `w2.train` is of `w2`."""
+    label = proven.get(name.partition(".")[0])
+    known = proven.get(name)
+    stated = label is not None and label[0] is Proof.NAME and (known is None or known[0] is not Proof.NAME)
+    return label if stated else known
 
 
 def _with_copies(sources: Iterable[Source], hosts: Mapping[str, str | None]) -> dict[str, str | None]:

@@ -15,6 +15,8 @@ CELL = 1024 * 1024
 KEEP = 16
 #: So many last signs of progress of a stretch are looked at: enough for the ranks that share a log.
 KEEP_STEPS = 64
+#: So many last lines of a stretch that say how long a step took: several for each of these ranks.
+KEEP_TIMES = 512
 
 _Key = tuple[str, Place]
 
@@ -49,8 +51,9 @@ class Storm(Struct):
 
 
 class Steps(Struct):
-    """Holds lines that may say that the job advanced (there are many, and only the last ones matter), by pattern."""
+    """Holds lines that may say that the job advanced (there are many, and only the last `keep` matter), by pattern."""
 
+    keep: int = KEEP_STEPS
     cell: int = -1
     held: dict[str, deque[Candidate]] = field(default_factory=dict)
     done: list[deque[Candidate]] = field(default_factory=list)
@@ -61,7 +64,7 @@ class Steps(Struct):
         if cell != self.cell:
             self._finish()
             self.cell = cell
-        self.held.setdefault(candidate.pattern.id, deque(maxlen=KEEP_STEPS)).append(candidate)
+        self.held.setdefault(candidate.pattern.id, deque(maxlen=self.keep)).append(candidate)
 
     def finished(self, *, last: bool) -> Iterator[deque[Candidate]]:
         """The lines of each pattern of the stretches that are complete; of all stretches at the end of the source."""

@@ -27,7 +27,8 @@ from neuron_doctor.collectors.matches import (
 from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
 from neuron_doctor.collectors.prompts import prompted_hosts
-from neuron_doctor.collectors.storms import Steps, Storm
+from neuron_doctor.collectors.step_times import step_times
+from neuron_doctor.collectors.storms import KEEP_TIMES, Steps, Storm
 from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place
 from neuron_doctor.engine.matcher import Matcher
 from neuron_doctor.engine.patterns import Pattern, PatternSet
@@ -70,6 +71,7 @@ class _Scan(Struct):
     kernel: int = 0
     others: int = 0
     steps: Steps = field(default_factory=Steps)
+    times: Steps = field(default_factory=lambda: Steps(KEEP_TIMES))
     storm: Storm = field(default_factory=Storm)
     gists: dict[bytes, Gist] = field(default_factory=dict)
     known: dict[tuple[str, bytes], _Known] = field(default_factory=dict)
@@ -108,6 +110,8 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
             yield from _facts(scan, candidates)
         scan.inp.records += block.lines()
         yield from _progress(scan, last=block.last)
+        for timed in scan.times.finished(last=block.last):
+            yield from step_times(timed, scan.inp)
         if block.last and scan.inp.extent.end is None:
             yield from cut_traceback(block, scan.inp)
     yield from _ended_storms(scan, None)
@@ -147,6 +151,9 @@ def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
         pattern = candidate.pattern
         if pattern.emits == "progress":
             scan.steps.add(candidate)
+            continue
+        if pattern.emits == "step-time":
+            scan.times.add(candidate)
             continue
         place, match = _where(scan, candidate, shape)
         if place is None:

@@ -116,6 +116,10 @@ def _odd_ones(
     facts: Sequence[Fact], sources: Sequence[Source], heard: frozenset[int] | None, topology: Topology
 ) -> Iterable[Fact]:
     """What is told by those that alone say nothing."""
+    if any(fact.kind == "step-time" for fact in facts):
+        from neuron_doctor.engine.slow_ranks import slow_ranks  # noqa: PLC0415 - few logs tell how long steps took
+
+        yield from slow_ranks(facts)
     yield from lost_hosts(facts, sources, topology)
     yield from went_down(facts)
     yield from silent_ranks(facts, sources, heard, topology)

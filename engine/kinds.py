@@ -64,6 +64,20 @@ _ALL = (
         "exited:bool",
     ),
     _kind(
+        "step-time",
+        "how long the last `lines` reported steps of a rank took, from step `first` to `step`: at its own `work`, in the `wait` "
+        "for others, in `total` (medians, in the unit of the log; lines of one `form` have the same)",
+        _TEXT,
+        "form:str first:int step:int lines:int work:float wait:float total:float",
+    ),
+    _kind(
+        "slow-rank",
+        "a rank that works longer at each step than its peers and waits for nobody, while they wait as much longer: how often as "
+        "long, and the share of a step that they wait",
+        _TEXT,
+        "times:float peers:int share:float step:int",
+    ),
+    _kind(
         "env",
         "an environment variable was set; values outside the allow-list read `<masked>`",
         _TEXT + " env",

@@ -70,6 +70,13 @@ def test_files_of_one_rank_each_are_of_hosts_by_their_directories() -> None:
     assert set(hosts(together(*files)).values()) == {"lw-1", "lw-2"}
 
 
+def test_a_file_that_begins_with_the_name_of_a_host_which_content_states_is_of_that_host() -> None:
+    logs = [ranks(f"w{n}.fit.log", 4 * n) for n in range(2)]
+    assert set(hosts(together(*logs)).values()) == {"w0.fit", "w1.fit"}
+    stated = [fact("w0.fit.log", place=Place(host=f"w{n}")) for n in range(2)]
+    assert hosts(together(*logs, *stated)) == {"w0.fit.log": "w0", "w1.fit.log": "w1"}
+
+
 def test_logs_of_one_rank_each_are_no_hosts() -> None:
     assert set(hosts(together(*(ranks(f"foo-{n}.log", n, 1) for n in range(8)))).values()) == {None}
 
