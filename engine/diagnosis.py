@@ -30,6 +30,7 @@ from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
 from neuron_doctor.engine.silence import silent_in_dumps, silent_ranks
 from neuron_doctor.engine.snapshots import questioned
+from neuron_doctor.engine.task_numbers import without_tasks_for_ranks
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, NotEvaluable, Verdict
 from neuron_doctor.engine.went_down import went_down
@@ -80,7 +81,7 @@ def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
     """What a collection says before any rule is applied."""
     collection = on_their_nodes(collection)
     sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
-    collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(facts)
+    collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(without_tasks_for_ranks(facts))
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))
     world = world_of(placed, topology)

@@ -1,0 +1,75 @@
+"""Numbers of srun's tasks that are no ranks. `srun --label` writes the number of the task before each line, and srun names it
+when a task ends. Where a task is a worker that is its rank. Where it is a launcher that starts the workers of its node
+(torchrun), it is the number of the node, and nobody's rank.
+
+It is no rank in a log in which
+
+- a worker says another rank behind the label (`2: [rank64]: ...`), and none, from task 1 on, says the same (`3: [rank3]: ...`);
+- or torchrun reports the ends of workers, and srun those of its tasks.
+
+Then the label still tells which lines are of one node: what one of them says of its host holds for all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from neuron_doctor.engine.facts import Fact, Place
+from neuron_doctor.engine.proven import unique
+from neuron_doctor.engine.regexes import regex
+
+#: The label, and the rank that torch writes behind it (torch.distributed.elastic, PyTorch 2.4 and later).
+_LABELLED = regex(r" {0,6}(?P<task>\d{1,6}): {1,2}(?:\[rank(?P<rank>\d{1,6})\])?")
+
+
+def without_tasks_for_ranks(facts: Sequence[Fact]) -> Sequence[Fact]:
+    """The facts, without ranks that are numbers of tasks, and at the hosts of these tasks."""
+    of: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.kind == "launcher-failure" or _LABELLED.match(fact.span.text):
+            of[fact.source].append(fact)
+    launchers = {source for source, told in of.items() if _are_launchers(told)}
+    if not launchers:
+        return facts
+    hosts = {source: unique(_hosts(of[source])) for source in launchers}
+    return [_corrected(fact, hosts[fact.source]) if fact.source in launchers else fact for fact in facts]
+
+
+def _are_launchers(told: Iterable[Fact]) -> bool:
+    """Whether the tasks of a log are launchers, by its labelled records and its reports of ends."""
+    pairs, reports = set(), set()
+    for fact in told:
+        if fact.kind == "launcher-failure":
+            reports.add(fact.data.get("launcher"))
+        if (found := _LABELLED.match(fact.span.text)) and found["rank"]:
+            pairs.add((int(found["task"]), int(found["rank"])))
+    others, same = any(task != rank for task, rank in pairs), any(task == rank > 0 for task, rank in pairs)
+    return (others and not same) or {"srun", "torchrun"} <= reports
+
+
+def _task(fact: Fact) -> int | None:
+    """The task of a record: by its label, or that whose end srun reports."""
+    if fact.data.get("launcher") == "srun":
+        return fact.place.rank
+    found = _LABELLED.match(fact.span.text)
+    return int(found["task"]) if found else None
+
+
+def _hosts(told: Iterable[Fact]) -> Iterable[tuple[int, str]]:
+    for fact in told:
+        task, host = _task(fact), fact.place.host or fact.data.get("hostname")
+        if task is not None and isinstance(host, str) and host:
+            yield task, host
+
+
+def _corrected(fact: Fact, host_of: dict[int, str]) -> Fact:
+    task = _task(fact)
+    if task is None:
+        return fact
+    found = _LABELLED.match(fact.span.text)
+    own = fact.place.rank if fact.place.rank != task or (found and found["rank"]) else None
+    place = replace(fact.place, rank=own, ranks=() if fact.data.get("launcher") == "srun" else fact.place.ranks)
+    return replace(fact, place=place.over(Place(host=host_of.get(task))))

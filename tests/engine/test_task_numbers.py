@@ -1,0 +1,54 @@
+"""Numbers of srun's tasks: ranks where tasks are workers, none where they are launchers of workers."""
+
+from __future__ import annotations
+
+from neuron_doctor.engine.facts import Fact, Place, Span
+from neuron_doctor.engine.task_numbers import without_tasks_for_ranks
+
+
+def line(text: str, rank: int | None = None, *, source: str = "s", kind: str = "hit", **more: object) -> Fact:
+    data = {name: more.pop(name) for name in ("launcher", "hostname") if name in more}
+    return Fact(kind, {"pattern": "p", **data}, Place(rank=rank, **more), Span(source, 0, 9, 1, 1, text), source)  # type: ignore[arg-type]
+
+
+def ended(launcher: str, rank: int, **more: object) -> Fact:
+    return line("a report", rank, kind="launcher-failure", launcher=launcher, **more)
+
+
+def seen(*facts: Fact) -> list[tuple[int | None, str | None]]:
+    return [(fact.place.rank, fact.place.host) for fact in without_tasks_for_ranks(facts)]
+
+
+def test_a_label_before_another_rank_is_that_of_a_node_and_its_lines_are_of_that_host() -> None:
+    says = line("2: nrt_infodump Nodename", 2, kind="identity", hostname="c")
+    facts = (says, line("2: refused", 2), line("2: [rank64]: raised", 64), line("1: refused", 1))
+    assert seen(*facts) == [(None, "c"), (None, "c"), (64, "c"), (None, None)]
+
+
+def test_the_end_of_a_task_is_the_end_of_a_launcher_and_tells_its_host() -> None:
+    facts = (line("2: [rank64]: raised", 64), ended("srun", 2, host="c"))
+    assert seen(*facts) == [(64, "c"), (None, "c")]
+
+
+def test_srun_beside_torchrun_speaks_of_torchruns() -> None:
+    facts = (ended("torchrun", 101, host="c"), ended("srun", 3, host="c"))
+    assert seen(*facts) == [(101, "c"), (None, "c")]
+
+
+def test_labels_of_workers_are_their_ranks() -> None:
+    for facts in (
+        [line("2: refused", 2), ended("srun", 2)],
+        [line("3: [rank3]: raised", 3), line("4: refused", 4)],
+        [line("0: [rank0]: raised", 0), line("4: refused", 4)],
+        [line("3: [rank3]: raised", 3), line("4: [rank5]: quoted", 5), line("4: refused", 4)],
+    ):
+        assert [fact.place for fact in without_tasks_for_ranks(facts)] == [fact.place for fact in facts]
+
+
+def test_a_task_that_names_two_hosts_is_of_none() -> None:
+    facts = (line("2: [rank64]: raised", 64, host="c"), line("2: refused", 2, host="d"), line("2: refused", 2))
+    assert seen(*facts)[-1] == (None, None)
+
+
+def test_another_log_is_not_judged_by_this_one() -> None:
+    assert seen(line("2: [rank64]: raised", 64), line("2: refused", 2, source="other"))[-1] == (2, None)
