@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import yaml
 
@@ -39,7 +40,7 @@ def _ranges(text: str) -> Iterator[tuple[int, int]]:
     end = after.start() if after else len(text)
     cuts = [found.start() for found in _START.finditer(text, start, end)]
     edges = cuts if items else [start, *cuts]
-    for a, b in zip(edges, [*edges[1:], end], strict=True):
+    for a, b in pairwise([*edges, end]):
         if text[a:b].strip("- \n\t"):
             yield a, b
 

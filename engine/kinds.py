@@ -118,10 +118,10 @@ _ALL = (
     _kind(
         "launcher-failure",
         "a launcher reported the end of a worker; `signal` is 0 where it exited by itself; `first` marks its own root-cause row, "
-        "or that it came first; `told`: it was killed since it had been told to end and did not; `logged`: what that rank said "
-        "was collected too",
+        "or that it came first; `told`: it was killed since it had been told to end and did not; `later`: its launcher saw "
+        "another one end of itself before it; `logged`: what that rank said was collected too",
         "log slurm kubectl",
-        "launcher:str exitcode:int signal:int first:bool told:bool logged:bool message:str",
+        "launcher:str exitcode:int signal:int first:bool told:bool later:bool logged:bool message:str",
     ),
     _kind(
         "ndet-event",

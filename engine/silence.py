@@ -18,6 +18,8 @@ from neuron_doctor.engine.topology import Topology
 _GAVE_UP = frozenset({"collectives", "barrier", "watchdog"})
 _SAID = _GAVE_UP | {"lost"}
 _SIGTERM = 15
+#: What is told of a rank by others.
+_OF_OTHERS = frozenset({"launcher-failure", "oom-kill", "attach", "detach", "core-dump"})
 #: So many ranks must speak; and so many where nothing tells when the silent one ended, nor a dump that is missing.
 _FEWEST = 3
 _FEWEST_UNTIMED = 4
@@ -38,7 +40,8 @@ def silent_ranks(
         if s.place.rank is not None and s.kind == "log" and (s.records or _wrote_nothing(s.place.rank, spoken, dumped))
     }
     heard |= {f.place.rank for f in facts if f.kind == "progress" and f.place.rank is not None}
-    heard |= set(topology.ranks) if of_logs is None else of_logs
+    known = set(topology.ranks) if of_logs is None else of_logs
+    heard |= known & _beside_reports(facts, reports)
     silent = heard - spoken
     if len(silent) != 1 or len(spoken) < _FEWEST or any(not ranks_of(fact.place) for fact in reports):
         return []
@@ -85,6 +88,12 @@ def silent_in_dumps(
             yield replace(fact, data=data, place=place, instant=None)  # the instant is of a peer's clock
         else:
             yield fact
+
+
+def _beside_reports(facts: Iterable[Fact], reports: Iterable[Fact]) -> set[int]:
+    """The ranks of which a word stands where others report: there they would have reported too."""
+    where = {report.source for report in reports}
+    return {f.place.rank for f in facts if f.source in where and f.place.rank is not None and f.kind not in _OF_OTHERS}
 
 
 def _wrote_nothing(rank: int, spoken: set[int], dumped: set[int | None]) -> bool:

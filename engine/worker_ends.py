@@ -11,6 +11,8 @@ from msgspec.structs import replace
 from neuron_doctor.engine.facts import Fact, Source, Value, ranks_of
 
 _SIGKILL, _SIGTERM = 9, 15
+#: What the pattern of torchrun's table keeps of the heading above the row of the first that it observed.
+_ROOT_ROW = "Root Cause"
 _TOLD_TO_END = frozenset({-15, 143})
 #: Launchers that report the ends of ranks.
 _LAUNCHERS = frozenset({"srun", "mpirun", "torchrun"})
@@ -24,15 +26,18 @@ _OF_WORKERS = frozenset({"core-layout", "visible-cores"})
 
 def with_logs(facts: Sequence[Fact], sources: Iterable[Source], world_size: int | None = None) -> Iterator[Fact]:
     """The facts; those about the end of a worker of known rank also say whether its words were collected, whether it ended
-    of itself, where all others were told to, and whether it was killed since it did not heed that it was."""
+    of itself, where all others were told to, whether it was killed since it did not heed that it was, and whether its
+    launcher saw another end of itself before it."""
     sources = tuple(sources)
     heard = heard_ranks(facts, sources, world_size)
     first = {id(fact) for fact in _first(facts, _known(facts, sources))}
     late = {id(fact) for fact in _killed_late(facts)}
+    later = {id(fact) for fact in _after_another(facts)}
     for fact in facts:
         if fact.kind == "launcher-failure" and fact.place.rank is not None:
             more: dict[str, Value] = {"first": True} if id(fact) in first else {}
             more |= {"told": True} if id(fact) in late else {}
+            more |= {"later": True} if id(fact) in later else {}
             yield replace(fact, data={**fact.data, **more, "logged": heard is None or fact.place.rank in heard})
         else:
             yield fact
@@ -88,6 +93,22 @@ def _killed_late(facts: Iterable[Fact]) -> Iterator[Fact]:
     ends = [fact for fact in facts if fact.kind == "launcher-failure" and fact.data.get("launcher") == "srun"]
     is_late = _after_the_first(filter(_by_sigterm, ends))
     yield from (end for end in ends if end.data.get("signal") == _SIGKILL and is_late(end))
+
+
+def _after_another(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """Workers before which another one ended of itself, by the same launcher's account: srun reports ends as they come, and
+    torchrun names the first that it observed among those of its host."""
+    ends = [f for f in facts if f.kind == "launcher-failure" and ranks_of(f.place) and not _by_sigterm(f)]
+    is_later = _after_the_first(ends)
+    observed = {(end.source, end.place.host): end.place.rank for end in ends if end.data.get("message") == _ROOT_ROW}
+    for end in ends:
+        by_torchrun = end.data.get("launcher") == "torchrun"
+        if (
+            observed.get((end.source, end.place.host), end.place.rank) != end.place.rank
+            if by_torchrun
+            else is_later(end)
+        ):
+            yield end
 
 
 def _after_the_first(told: Iterable[Fact]) -> Callable[[Fact], bool]:

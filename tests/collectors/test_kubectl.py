@@ -257,6 +257,11 @@ def test_a_described_pod_whose_name_was_cut_off_is_read() -> None:
     assert list(COLLECTORS[0].collect(as_input(DESCRIBE_POD[1:].encode())))
 
 
+def test_a_list_whose_items_were_lost_is_read_without_any() -> None:
+    damaged = POD_YAML[:22] + POD_YAML[23:]  # the first item begins on the line of `items:` no more
+    assert not [fact for fact in COLLECTORS[0].collect(as_input(damaged.encode())) if isinstance(fact, Fact)]
+
+
 @given(st.sampled_from([PODS, EVENTS, DESCRIBE_POD, DESCRIBE_NODE, POD_JSON, POD_YAML]), st.data())
 def test_any_cut_or_splice_of_an_output_is_read_without_an_exception(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))

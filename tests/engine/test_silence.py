@@ -35,16 +35,18 @@ def test_the_one_that_says_nothing_is_named() -> None:
 
 def test_its_words_may_stand_in_a_log_of_many_ranks() -> None:
     """`heard` by the ranks that the lines of such a log begin with."""
-    facts = [report(rank) for rank in (0, 1, 2, 4, 5)]
+    reports = [replace(report(rank), source="tee") for rank in (0, 1, 2, 4, 5)]
     tee = [Source("tee", "train.log", "log", records=99)]
 
-    def found(heard: frozenset[int] | None, topology: Topology = JOB) -> list[int | None]:
-        return [fact.place.rank for fact in silent_ranks(facts, tee, heard, topology)]
+    def found(heard: frozenset[int] | None, where: str = "tee") -> list[int | None]:
+        word = replace(fact("world", 3, 10.0, size=6), source=where)
+        job = Topology(ranks=tuple(range(6)))
+        return [found.place.rank for found in silent_ranks([*reports, word], tee, heard, job)]
 
     assert found(frozenset(range(6))) == [3]
-    assert found(frozenset((0, 1, 2, 4, 5))) == [], "nothing of it was collected"
-    assert found(None, Topology(ranks=tuple(range(6)))) == [3]
-    assert found(None, Topology(ranks=(0, 1, 2, 4, 5))) == []
+    assert found(None) == [3]
+    assert found(frozenset((0, 1, 2, 4, 5))) == [], "others said what seems to be its word"
+    assert found(frozenset(range(6)), "another.log") == [], "the log in which it would have reported was not collected"
 
 
 def test_two_of_them_are_not_told_apart() -> None:

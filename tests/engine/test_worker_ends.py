@@ -72,6 +72,25 @@ def test_the_only_one_that_nobody_told_to_end_came_first_whatever_the_order_in_w
     assert first_of(other("torchrun", 3, exitcode=1), other("torchrun", 7, exitcode=-9)) == []
 
 
+def later_of(*ends: Fact) -> list[int | None]:
+    return [fact.place.rank for fact in with_logs(ends, [log("srun")]) if fact.data.get("later")]
+
+
+def test_before_one_another_ended_of_itself_where_srun_reports_that_one_first() -> None:
+    assert later_of(end(50, 6, 3), end(0, 9, 7)) == [3]
+    assert later_of(end(50, 6, 3), end(0, 15, 7)) == [], "that one was told to"
+
+
+def test_torchrun_names_the_first_that_it_observed_of_each_host() -> None:
+    def row(host: str, rank: int, **data: str) -> Fact:
+        told = {"launcher": "torchrun", "exitcode": 1, **data}
+        return Fact("launcher-failure", told, Place(host=host, rank=rank), Span("t"), "t")
+
+    rows = [row("a", 1), row("a", 0, message="Root Cause"), row("b", 9)]
+    assert later_of(*rows) == [1]
+    assert later_of(*rows, row("b", 8, message="Root Cause")) == [1, 9]
+
+
 def test_a_job_of_one_worker_has_no_first() -> None:
     assert first_of(other("srun", 7, signal=9)) == []
 
