@@ -3,7 +3,8 @@ scheduler of the whole job. What was complained of until then has been overcome:
 was caught, peers that went first at the end.
 
 - A launcher's word (`completion` with `exited`) holds for what its own log said before it, of its host and its pod. What of
-  lost peers stands after it there is the noise of the end.
+  lost peers stands after it there is the noise of the end, if the log shows steps before it and none after: what has ended
+  may have been the preparation of the data.
 - A process's word holds for what the same process said before it. What follows it may be the failure of the last save.
 - The scheduler's word (Slurm's COMPLETED 0:0, a Job of Kubernetes that is complete, pods that have succeeded) holds for all
   whose fault lies with a peer: nobody waited for ever in a job that came to its end.
@@ -49,8 +50,8 @@ class EndedWell(Struct, frozen=True):
             return False
         if word.span.offset > fact.span.offset:
             return bool(word.data.get("exited")) or word.source in single
-        last = word.span.offset > self.last_step.get(word.source, -1)
-        return of_peer and last and bool(word.data.get("exited"))
+        after_work = 0 <= self.last_step.get(word.source, -1) < word.span.offset
+        return of_peer and after_work and bool(word.data.get("exited"))
 
 
 def ended_well(facts: Iterable[Fact], others: Bystanders) -> EndedWell:

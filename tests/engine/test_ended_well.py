@@ -58,8 +58,10 @@ def test_a_broken_device_is_told_however_well_the_job_ended(tmp_path: Path) -> N
 
 
 def test_what_comes_after_the_good_end_is_noise_if_it_is_of_peers_and_no_step_was_between(tmp_path: Path) -> None:
-    assert roles(tmp_path, end(10), hit("waiting", pid=3, offset=50)) == {("waits", Role.SURVIVED)}
-    assert roles(tmp_path, end(10), hit("raising", pid=3, offset=50)) == {("raised", Role.ROOT)}
+    step = progress(offset=5)
+    assert roles(tmp_path, step, end(10), hit("waiting", pid=3, offset=50)) == {("waits", Role.SURVIVED)}
+    assert roles(tmp_path, step, end(10), hit("raising", pid=3, offset=50)) == {("raised", Role.ROOT)}
+    assert roles(tmp_path, end(10), hit("waiting", pid=3, offset=50)) == {("waits", Role.CASCADE)}
     again = (end(10), progress(offset=30), hit("waiting", pid=3, offset=50))
     assert roles(tmp_path, *again) == {("waits", Role.CASCADE)}
 
