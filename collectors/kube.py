@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.instance_types import complement_of
+from neuron_doctor.engine.ended_well import JOB_ENDED
 from neuron_doctor.engine.facts import Fact, Instant, Place, Span, Value
 from neuron_doctor.engine.regexes import regex
 
@@ -201,7 +202,7 @@ def mark_fact(inp: Input, span: Span, node: str, key: str, value: str, effect: s
 
 def event_facts(inp: Input, events: Sequence[Event], node: str = "") -> Iterator[Fact]:
     """A `k8s-event` fact for each event of one listing, that of a pod on `node` where this is known; `resolved` when a later
-    one about its object shows that it is over."""
+    one about its object shows that it is over, or all jobs of the listing came to a good end after what a node had."""
     last: dict[tuple[str, str], Event] = {}
     for event in events:
         key = (event.object.lower(), event.reason)
@@ -218,9 +219,21 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "") -> Iterator
             "object": event.object,
             "message": event.message,
             "repeats": event.repeats,
-            "resolved": any(_not_before(other, event) for other in others if other is not None),
+            "resolved": any(_not_before(other, event) for other in others if other is not None)
+            or (kind.lower() == "node" and _outlived(event, events)),
         }
         yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
+
+
+def _outlived(event: Event, events: Sequence[Event]) -> bool:
+    """Whether every pod of the listing is of a job that was completed after this event."""
+    done = {name for e in events if e.reason in JOB_ENDED and _not_before(e, event) and (name := _name_of(e))}
+    pods = {_name_of(e) for e in events if e.object.lower().startswith("pod/")}
+    return bool(pods) and all(any(pod.startswith(f"{job}-") for job in done) for pod in pods)
+
+
+def _name_of(event: Event) -> str:
+    return event.object.rpartition("/")[2]
 
 
 def _not_before(one: Event, other: Event) -> bool:

@@ -10,7 +10,8 @@ was caught, peers that went first at the end.
   whose fault lies with a peer: nobody waited for ever in a job that came to its end.
 
 Nothing of this counts where anybody reports a worker that failed in the last attempt: a batch script that goes on after a
-failure also ends with 0.
+failure also ends with 0. What a launcher reported before it started its workers anew, and all of them ended with 0, was an
+earlier attempt.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from neuron_doctor.engine.facts import Fact, pod_of
 from neuron_doctor.engine.match import Match
 
 #: Reasons of events by which a Job, or an operator's job, has ended well.
-_JOB_ENDED = frozenset({"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJobSucceeded"})
+JOB_ENDED = frozenset({"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJobSucceeded"})
 
 
 class EndedWell(Struct, frozen=True):
@@ -58,16 +59,28 @@ def ended_well(facts: Iterable[Fact], others: Bystanders) -> EndedWell:
     """What these facts tell of good ends; what `others` hold is of other jobs."""
     facts = tuple(fact for fact in facts if not others.is_other(fact))
     last = max((f.place.attempt for f in facts if f.place.attempt is not None), default=None)
-    if any(fact.kind == "launcher-failure" and fact.place.attempt in (None, last) for fact in facts):
-        return EndedWell()
     words: dict[str, list[Fact]] = defaultdict(list)
     last_step: dict[str, int] = defaultdict(int)
+    restarts: dict[str, list[int]] = defaultdict(list)
+    failures = []
     for fact in facts:
         if fact.kind == "completion":
             words[fact.source].append(fact)
         elif fact.kind == "progress":
             last_step[fact.source] = max(last_step[fact.source], fact.span.offset)
+        elif fact.kind == "restart":
+            restarts[fact.source].append(fact.span.offset)
+        elif fact.kind == "launcher-failure" and fact.place.attempt in (None, last):
+            failures.append(fact)
+    if not all(_made_good(fact, restarts[fact.source], words[fact.source]) for fact in failures):
+        return EndedWell()
     return EndedWell(words, last_step, _of_slurm(facts) or _of_kubernetes(facts, others))
+
+
+def _made_good(failure: Fact, restarts: Iterable[int], words: Iterable[Fact]) -> bool:
+    """Whether the launcher that reports a worker started all anew afterwards, and they ended with 0."""
+    anew = min((offset for offset in restarts if offset > failure.span.offset), default=None)
+    return anew is not None and any(word.data.get("exited") and word.span.offset > anew for word in words)
 
 
 def _may_be_of(word: Fact, fact: Fact) -> bool:
@@ -93,7 +106,7 @@ def _of_kubernetes(facts: Sequence[Fact], others: Bystanders) -> bool:
     jobs = [
         str(fact.data["object"]).rpartition("/")[2]
         for fact in facts
-        if fact.kind == "k8s-event" and fact.data["reason"] in _JOB_ENDED
+        if fact.kind == "k8s-event" and fact.data["reason"] in JOB_ENDED
     ]
     shown: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:

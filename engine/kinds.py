@@ -63,6 +63,7 @@ _ALL = (
         _TEXT,
         "exited:bool",
     ),
+    _kind("restart", "a launcher says that it starts its workers anew", _TEXT, "launcher:str"),
     _kind(
         "step-time",
         "how long the last `lines` reported steps of a rank took, from step `first` to `step`: at its own `work`, in the `wait` "

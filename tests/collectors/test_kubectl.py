@@ -220,6 +220,27 @@ def test_a_list_in_json_that_is_cut_off_keeps_what_is_whole() -> None:
     assert list(inp.problems) == ["unreadable JSON: JSONDecodeError"]
 
 
+LOST = """LAST SEEN   TYPE      REASON         OBJECT        MESSAGE
+96m         Normal    NodeNotReady   node/n7       Node n7 status is now: NodeNotReady
+95m         Normal    DeletingNode   node/n7       Deleting node n7 because it does not exist in the cloud provider
+85m         Normal    Scheduled      pod/tr-2      Successfully assigned train/tr-2 to n9
+"""
+
+
+@pytest.mark.parametrize(
+    ("later", "resolved"),
+    [
+        ("12m         Normal    Completed      job/tr        Job completed\n", True),
+        ("12m         Normal    Completed      job/other     Job completed\n", False),
+        ("120m        Normal    Completed      job/tr        Job completed\n", False),
+        ("12m  Normal  Completed  job/tr  Job completed\n11m  Normal  Pulled  pod/eval-0  is there\n", False),
+        ("12m         Warning   BackoffLimitExceeded   job/tr   Job has reached the specified backoff limit\n", False),
+    ],
+)
+def test_what_a_node_had_is_over_when_all_jobs_were_completed_afterwards(later: str, resolved: bool) -> None:
+    assert {done for name, _, done in events(LOST + later) if name == "node/n7"} == {resolved}
+
+
 @pytest.mark.parametrize(
     ("damage", "problem"),
     [

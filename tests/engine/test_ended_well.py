@@ -70,6 +70,17 @@ def test_a_worker_that_failed_takes_the_word_from_the_launcher(tmp_path: Path) -
     assert ("raised", Role.ROOT) in roles(tmp_path, hit("raising", pid=4), failed(), end())
 
 
+def test_a_worker_that_failed_before_all_were_started_anew_does_not(tmp_path: Path) -> None:
+    anew = said("restart", {"launcher": "torchrun"}, offset=85)
+    assert roles(tmp_path, hit("raising", pid=4), failed(), anew, end()) == {("raised", Role.SURVIVED)}
+    too_early = said("restart", {"launcher": "torchrun"}, offset=40)
+    assert ("raised", Role.ROOT) in roles(tmp_path, hit("raising", pid=4), failed(), too_early, end())
+    elsewhere = said("restart", {"launcher": "torchrun"}, offset=85, name="t")
+    assert ("raised", Role.ROOT) in roles(tmp_path, hit("raising", pid=4), failed(), elsewhere, end())
+    assert ("raised", Role.ROOT) in roles(tmp_path, hit("raising", pid=4), failed(), anew, end(82))
+    assert ("raised", Role.ROOT) in roles(tmp_path, hit("raising", pid=4), failed(), anew, end(exited=False))
+
+
 @pytest.mark.parametrize("other", [{"host": "b"}, {"rank": 9}, {"container": "w-1/main"}])
 def test_the_word_of_another_host_rank_or_pod_says_nothing(tmp_path: Path, other: dict[str, object]) -> None:
     own = {"host": "a", "rank": 4, "container": "w-0/main"}
