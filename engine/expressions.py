@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -81,6 +81,15 @@ class Junction(Struct, frozen=True):
 
 
 Expression = Test | Junction
+
+
+def tests_of(expression: Expression | None) -> Iterator[Test]:
+    """The comparisons of an expression, in their order."""
+    if isinstance(expression, Test):
+        yield expression
+    elif expression is not None:
+        for part in expression.parts:
+            yield from tests_of(part)
 
 
 class RecordQuery(Struct, frozen=True, cache_hash=True):

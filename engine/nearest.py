@@ -11,7 +11,7 @@ from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.blindness import kinds_that_show
 from neuron_doctor.engine.durations import format_duration
 from neuron_doctor.engine.evaluate import Scene, Tally, by_clock, evaluate, extreme, heaviest, lag, sides
-from neuron_doctor.engine.expressions import Expression, RecordQuery, Test, Version, field_of, holds
+from neuron_doctor.engine.expressions import Expression, RecordQuery, Test, Version, field_of, holds, tests_of
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.near_patterns import Near
 from neuron_doctor.engine.patterns import Pattern
@@ -110,7 +110,7 @@ def _nearest(query: RecordQuery, facts: Sequence[Fact]) -> Fact | None:
     """The record of which the fewest fields are others than they should be, and those by the least; the first of them."""
 
     def distance(fact: Fact) -> tuple[int, float]:
-        failing = [test for test in _tests(query.where) if not holds(test, fact)]
+        failing = [test for test in tests_of(query.where) if not holds(test, fact)]
         return len(unmet(query.where, fact)), sum(_distance(test, field_of(fact, test.field)) for test in failing)
 
     return min(facts, key=distance, default=None)
@@ -146,16 +146,8 @@ def unmet(expression: Expression | None, fact: Fact) -> list[str]:
     if isinstance(expression, Test):
         return [_said(expression, fact)]
     if expression.op == "not":
-        return list(dict.fromkeys(_said(test, fact) for test in _tests(expression)))
+        return list(dict.fromkeys(_said(test, fact) for test in tests_of(expression)))
     return list(dict.fromkeys(told for part in expression.parts for told in unmet(part, fact)))
-
-
-def _tests(expression: Expression | None) -> Iterator[Test]:
-    if isinstance(expression, Test):
-        yield expression
-    elif expression is not None:
-        for part in expression.parts:
-            yield from _tests(part)
 
 
 def _said(test: Test, fact: Fact) -> str:

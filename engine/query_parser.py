@@ -4,7 +4,7 @@ rules: a run with a compiled rulebook needs no parser."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 from lark import Lark, Token, Transformer, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from neuron_doctor.engine.expressions import PLACE_FIELDS, Expression, Junction, RecordQuery, Test, Version, version_of
+from neuron_doctor.engine.expressions import (
+    PLACE_FIELDS,
+    Expression,
+    Junction,
+    RecordQuery,
+    Test,
+    Version,
+    tests_of,
+    version_of,
+)
 from neuron_doctor.engine.unlinked import near
 
 if TYPE_CHECKING:
@@ -182,19 +191,11 @@ def _wanted(error: UnexpectedInput, text: str, *, at_end: bool) -> str:
     return f"{'it ends too early: ' if at_end else ''}here may stand {', '.join(said)}" if said else ""
 
 
-def _tests(expression: Expression | None) -> Iterator[Test]:
-    if isinstance(expression, Test):
-        yield expression
-    elif expression is not None:
-        for part in expression.parts:
-            yield from _tests(part)
-
-
 def check_types(query: RecordQuery, fields: Mapping[str, FieldType]) -> None:
     """Every field must exist on this record with a type that fits its value. Raises BadExpression for the first that
     does not."""
     known = {**PLACE_FIELDS, **fields}
-    for test in _tests(query.where):
+    for test in tests_of(query.where):
         if test.field not in known:
             hint = near(test.field, known) or f"it has: {', '.join(sorted(fields))}"
             raise BadExpression(f"{query.name} has no field {test.field!r}", test.column, hint)
