@@ -36,6 +36,7 @@ from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, NotEvaluable,
 from neuron_doctor.engine.went_down import went_down
 from neuron_doctor.engine.witnesses import Witnesses, disagreements, witnesses
 from neuron_doctor.engine.worker_ends import heard_ranks, with_logs
+from neuron_doctor.engine.worker_labels import without_labels_for_hosts
 from neuron_doctor.engine.world import world_of
 
 #: How sure a root can be that may be older than the run, where another is of it.
@@ -81,7 +82,8 @@ def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
     """What a collection says before any rule is applied."""
     collection = on_their_nodes(collection)
     sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
-    collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(without_tasks_for_ranks(facts))
+    facts = without_labels_for_hosts(without_tasks_for_ranks(facts), sources)
+    collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(facts)
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))
     world = world_of(placed, topology)
