@@ -23,6 +23,10 @@ class UnreadableInput(Exception):
     """The input is of this kind and nothing at all could be read from it; the message says why, in plain words."""
 
 
+class SniffFailed(Exception):
+    """A collector that is not ours could not say whether an input is of its kind; the message says why."""
+
+
 class Input(Struct):
     """One input on its way through a collector.
 

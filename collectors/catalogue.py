@@ -29,27 +29,34 @@ from neuron_doctor.engine.matcher import Matcher
 from neuron_doctor.engine.patterns import PatternSet
 
 
-def collectors_for(patterns: PatternSet, matcher: Matcher) -> tuple[Collector, ...]:
-    """Every collector; the one for text looks for these patterns."""
-    return (
-        papers.COLLECTOR,
-        flight_recorder.COLLECTOR,
-        *ndet.COLLECTORS,
-        neuron_monitor.COLLECTOR,
-        *profiles.COLLECTORS,
-        *core_dump.COLLECTORS,
-        *input_dumps.COLLECTORS,
-        *sysfs.COLLECTORS,
-        *neuron_ls.COLLECTORS,
-        *kubectl.COLLECTORS,
-        *slurm.COLLECTORS,
-        *lspci.COLLECTORS,
-        *modules.COLLECTORS,
-        *packages.COLLECTORS,
-        *uname.COLLECTORS,
-        *ulimit.COLLECTORS,
-        *file_systems.COLLECTORS,
-        *clock_reports.COLLECTORS,
-        *environment.COLLECTORS,
-        text.text_collector(patterns, matcher),
-    )
+def collectors_for(
+    patterns: PatternSet, matcher: Matcher, further: tuple[Collector, ...] = ()
+) -> tuple[Collector, ...]:
+    """Every collector; the one for text looks for these patterns. Those of plug-ins (`further`) come right before it: they take
+    nothing that is known to be of another kind."""
+    return (*_PRECISE, *further, text.text_collector(patterns, matcher))
+
+
+_PRECISE: tuple[Collector, ...] = (
+    papers.COLLECTOR,
+    flight_recorder.COLLECTOR,
+    *ndet.COLLECTORS,
+    neuron_monitor.COLLECTOR,
+    *profiles.COLLECTORS,
+    *core_dump.COLLECTORS,
+    *input_dumps.COLLECTORS,
+    *sysfs.COLLECTORS,
+    *neuron_ls.COLLECTORS,
+    *kubectl.COLLECTORS,
+    *slurm.COLLECTORS,
+    *lspci.COLLECTORS,
+    *modules.COLLECTORS,
+    *packages.COLLECTORS,
+    *uname.COLLECTORS,
+    *ulimit.COLLECTORS,
+    *file_systems.COLLECTORS,
+    *clock_reports.COLLECTORS,
+    *environment.COLLECTORS,
+)
+#: The kinds of source that are ours; text is a log, or the kernel's.
+KINDS = frozenset({"log", "kernel", "unknown", "part", *(collector.kind for collector in _PRECISE)})

@@ -28,9 +28,9 @@ from neuron_doctor.collectors.kube import (
 )
 from neuron_doctor.collectors.kube_tables import age_of, repeats_of
 from neuron_doctor.collectors.snapshot import Line, fact
+from neuron_doctor.collectors.timestamps import dated
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span
 from neuron_doctor.engine.regexes import regex
-from neuron_doctor.engine.wallclock import ns_of
 
 _MEMBER = regex(r"(?P<indent> *)(?P<key>[A-Za-z][\w ./()-]{0,100}?):(?:\s+(?P<value>.*))?$")
 _MARK = regex(r"(?P<key>[\w./-]{1,200})(?:=|: )(?P<value>.*?)(?::(?P<effect>NoSchedule|NoExecute|PreferNoSchedule))?$")
@@ -172,7 +172,7 @@ def _instant(text: str) -> Instant | None:
         when = parsedate_to_datetime(found[0]) if found else None
     except ValueError:
         return None
-    return Instant(ns_of(when.replace(tzinfo=when.tzinfo or UTC)), Clock.UTC, 1_000_000_000) if when else None
+    return dated(when.replace(tzinfo=when.tzinfo or UTC), Clock.UTC) if when else None
 
 
 # --- nodes

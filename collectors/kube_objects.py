@@ -25,8 +25,8 @@ from neuron_doctor.collectors.kube import (
     offers_of,
     speaks_of_health,
 )
+from neuron_doctor.collectors.timestamps import dated
 from neuron_doctor.engine.facts import Clock, Fact, Instant
-from neuron_doctor.engine.wallclock import ns_of
 
 #: No real object has more containers, conditions or taints.
 _MANY = 128
@@ -127,7 +127,7 @@ def _instant(text: str) -> Instant | None:
     if when is None:
         return None
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return Instant(ns_of(when), Clock.UTC, 1000 if when.microsecond else 1_000_000_000)
+    return dated(when, Clock.UTC, 1000 if when.microsecond else 1_000_000_000)
 
 
 def _dig(value: object, *keys: str) -> object:

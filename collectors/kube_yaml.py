@@ -17,6 +17,7 @@ _DEPTH = 64
 #: At most this many characters of one object are read; a node with many pods has 50,000.
 _LIMIT = 1_000_000
 
+_UNDECODED = regex(r"[\udc80-\udcff]")
 _START = regex(r"^(?:- (?=\S)|---[ \t]*$)", re.MULTILINE)
 _LIST = regex(r"^items:[ \t]*$", re.MULTILINE)
 _NEXT_MEMBER = regex(r"^[A-Za-z]", re.MULTILINE)
@@ -49,7 +50,8 @@ def _value(text: str) -> object:
     if len(text) > _LIMIT:
         raise DamagedDocument("an object of more than a million characters was not read")
     try:
-        return _built(yaml.parse(text, Loader=_LOADER))
+        # a byte that is not UTF-8 is one character here, and the parser takes none that stands for such a byte
+        return _built(yaml.parse(_UNDECODED.sub("\ufffd", text), Loader=_LOADER))
     except (yaml.YAMLError, RecursionError) as error:
         raise DamagedDocument(f"unreadable YAML: {type(error).__name__}") from error
 

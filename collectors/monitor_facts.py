@@ -7,6 +7,7 @@ Source: Neuron Monitor User Guide (editions up to SDK 2.32). The reports carry n
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, field
@@ -51,7 +52,7 @@ _ALWAYS = frozenset({"completed"})
 #: Where the evidence of a group stands that is no member of the document under its own name.
 _ANCHORS = {FAILURES: "execution_summary"}
 
-_INT64 = 2**63 - 1
+_INT64, _LARGEST = 2**63 - 1, sys.float_info.max
 #: Most reports have none, and need not be searched.
 _ANY_ERROR = regex(rb'"error"\s*:\s*"[^"]')
 _PID = regex(rb'"pid"\s*:\s*"?(\d+)')
@@ -264,17 +265,21 @@ def _counter(series: Series) -> dict[str, Value]:
 def _level(series: Series) -> dict[str, Value]:
     data: dict[str, Value] = {
         "name": series.key[0],
-        "first": float(series.first),
-        "last": float(series.last),
-        "min": float(series.least),
-        "max": float(series.most),
-        "limit": float(series.limit),
+        "first": _real(series.first),
+        "last": _real(series.last),
+        "min": _real(series.least),
+        "max": _real(series.most),
+        "limit": _real(series.limit),
         "samples": series.samples,
         "held": series.held,
     }
     if series.key[4] is not None:
         data["physical_core"] = series.key[4]
     return data
+
+
+def _real(value: float) -> float:
+    return float(max(-_LARGEST, min(value, _LARGEST)))
 
 
 def _whole(value: float) -> int:

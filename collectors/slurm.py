@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.snapshot import Line, anonymous, fact, from_lines, has_form, opening, output
+from neuron_doctor.collectors.timestamps import dated
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Value
 from neuron_doctor.engine.regexes import regex
-from neuron_doctor.engine.wallclock import ns_of
 
 _SACCT_TITLE = regex(r"\s*(?:\w+[\s|]+)?JobID(?:Raw)?[\s|]")
 _SACCT = regex(
@@ -195,7 +195,7 @@ def _instant(text: str) -> Instant | None:
         when = datetime.fromisoformat(text).replace(tzinfo=UTC)
     except ValueError:
         return None
-    return Instant(ns_of(when), Clock.HOST_LOCAL, 1_000_000_000)
+    return dated(when, Clock.HOST_LOCAL)
 
 
 # --- nodes

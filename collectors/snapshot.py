@@ -127,5 +127,5 @@ def has_form(head: bytes, form: re.Pattern[str], share: float = 0.8) -> bool:
     such line, or one such output followed by a log, does not."""
     if not form.match(opening(head)):
         return False
-    lines = head_lines(head)
-    return bool(form.match(lines[-1])) and sum(map(bool, map(form.match, lines))) >= share * len(lines)
+    lines = head_lines(head)  # none where there is a NUL beyond the opening
+    return bool(lines) and bool(form.match(lines[-1])) and sum(map(bool, map(form.match, lines))) >= share * len(lines)

@@ -75,6 +75,11 @@ _OLD_RUNTIME_DIGITS = 4
 _MILLISECONDS = range(1000)
 
 
+def dated(when: datetime, clock: Clock, resolution_ns: int = 1_000_000_000) -> Instant | None:
+    """The instant of a date with a zone; None for a year in which no job ran."""
+    return Instant(ns_of(when), clock, resolution_ns) if when.year in _YEARS else None
+
+
 def _month(name: str) -> int | None:
     number = _LEADING_NUMBER.match(name)
     if number is not None:

@@ -22,18 +22,26 @@ def diagnose(
     *,
     rules: Sequence[str] = (),
     builtin_rules: bool = True,
+    site: str | None = None,
+    isolated: bool = False,
+    plugins: bool = True,
     labels: Mapping[str, str] | None = None,
     jobs: int = 1,
 ) -> Diagnosis:
-    """The diagnosis of directories, files and archives. `rules` are further packs; `labels` names paths in the
-    report; at most `jobs` processes read them.
+    """The diagnosis of directories, files and archives. `rules` are further packs, `site` is the site file if not the one that
+    is found; `isolated` leaves out packs, site file and plug-ins that are only found, `plugins` False reads without the
+    collectors of installed packages; `labels` names paths in the report; at most `jobs` processes read them.
 
-    Raises MissingPath for a path that is not there and RulebookError for wrong rules.
+    Raises MissingPath for a path that is not there, RulebookError for wrong rules or a wrong site file, and UsageError for a
+    plug-in that cannot be used.
     """
     from neuron_doctor import pipeline  # noqa: PLC0415 - `import neuron_doctor` alone stays cheap
     from neuron_doctor.request import Packs, Request  # noqa: PLC0415
 
-    request = Request(tuple(paths), labels or {}, Packs(tuple(map(Path, rules)), builtin_rules), jobs=jobs)
+    packs = Packs(
+        tuple(map(Path, rules)), builtin_rules, site=Path(site) if site else None, isolated=isolated, plugins=plugins
+    )
+    request = Request(tuple(paths), labels or {}, packs, jobs=jobs)
     return pipeline.diagnose_paths(request, pipeline.rulebook_for(request))
 
 

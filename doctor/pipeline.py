@@ -20,6 +20,7 @@ from neuron_doctor.engine.searched import understood
 from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.engine.wallclock import date_of, ns_of
 from neuron_doctor.packs import load
+from neuron_doctor.plugins import engine_for, with_plugins
 from neuron_doctor.scan import Engine, Scanned, scan_input
 from neuron_doctor.shards import Shard, is_worth_it, joined, planned, readings, scan
 
@@ -36,12 +37,12 @@ def rulebook_for(request: Request) -> Rulebook:
 
 def diagnose_paths(request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None) -> Diagnosis:
     """The diagnosis of everything that the request names. Raises MissingPath."""
-    return diagnose(rulebook, collect(request, rulebook, stdin))
+    return with_plugins(diagnose(rulebook, collect(request, rulebook, stdin)), request.packs)
 
 
 def collect(request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None) -> Collection:
     """Facts and sources of all inputs. An input that cannot be read is a problem of its source; the rest goes on."""
-    engine = Engine.of(rulebook, pure=request.packs.pure)
+    engine = engine_for(request.packs, rulebook)
     shards = _planned(find(request.paths, request.labels), engine, request)
     return collection_of(scan_all(shards, engine, request, stdin), request, rulebook)
 
@@ -50,7 +51,7 @@ def read(
     request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None, *, but: Path | None = None
 ) -> list[Reading]:
     """What each source says, by itself, in the order of their paths; the file `but` is left out. Raises MissingPath."""
-    engine = Engine.of(rulebook, pure=request.packs.pure)
+    engine = engine_for(request.packs, rulebook)
     left_out = but.resolve() if but else None
     found = [f for f in find(request.paths, request.labels) if not but or Path(f.location).resolve() != left_out]
     return merged(readings(scan_all(_planned(found, engine, request), engine, request, stdin)))

@@ -19,7 +19,8 @@ class UsageError(Exception):
 class Packs(Struct, frozen=True):
     """Directories of rules beside the built-in ones, of which `builtin` False leaves out the rules, and all packs that nobody
     named; `pure` asks for the pattern engine without Vectorscan. `sited`: with the `site` file, or the one that is found.
-    `isolated`: nothing counts that was only found: no pack, no site file, no plug-in."""
+    `isolated`: nothing counts that was only found: no pack, no site file, no plug-in. `plugins`: with the collectors of
+    installed packages."""
 
     further: tuple[Path, ...] = ()
     builtin: bool = True
@@ -27,6 +28,7 @@ class Packs(Struct, frozen=True):
     sited: bool = True
     site: Path | None = None
     isolated: bool = False
+    plugins: bool = True
 
 
 class Request(Struct, frozen=True):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
+from neuron_doctor.collectors.base import HEAD, Collector, Input, SniffFailed, UnreadableInput
 from neuron_doctor.collectors.blocks import WHOLE, Extent
 from neuron_doctor.collectors.catalogue import collectors_for
 from neuron_doctor.collectors.coverage import Coverage
@@ -25,10 +25,11 @@ class Engine(Struct, frozen=True):
     collectors: tuple[Collector, ...]
 
     @classmethod
-    def of(cls, rulebook: Rulebook, *, pure: bool = False) -> Engine:
-        """Compile the patterns; `pure` without Vectorscan."""
+    def of(cls, rulebook: Rulebook, *, pure: bool = False, further: tuple[Collector, ...] = ()) -> Engine:
+        """Compile the patterns; `pure` without Vectorscan. `further` are the collectors of plug-ins."""
         patterns = rulebook.patterns
-        return cls(collectors_for(patterns, build_matcher(patterns.patterns, pure=pure, store=keep_of_user())))
+        matcher = build_matcher(patterns.patterns, pure=pure, store=keep_of_user())
+        return cls(collectors_for(patterns, matcher, further))
 
 
 class Scanned(Struct, frozen=True):
@@ -40,9 +41,17 @@ class Scanned(Struct, frozen=True):
     extent: Extent = WHOLE
 
 
-def collector_for(head: bytes, name: str, collectors: Sequence[Collector]) -> Collector | None:
-    """The first collector that knows what this is."""
-    return next((c for c in collectors if c.sniff(head, name)), None)
+def collector_for(
+    head: bytes, name: str, collectors: Sequence[Collector], told: Callable[[str], None] = lambda _: None
+) -> Collector | None:
+    """The first collector that knows what this is; `told` hears of each that could not say."""
+    for collector in collectors:
+        try:
+            if collector.sniff(head, name):
+                return collector
+        except SniffFailed as error:
+            told(str(error))
+    return None
 
 
 def scan_input(inp: Input, engine: Engine) -> Scanned:
@@ -51,7 +60,7 @@ def scan_input(inp: Input, engine: Engine) -> Scanned:
     facts: list[Fact] = []
     try:
         head = inp.stream.peek(HEAD)[:HEAD]
-        collector = collector_for(head, inp.name, engine.collectors)
+        collector = collector_for(head, inp.name, engine.collectors, inp.problem)
         if collector:
             inp.kind = collector.kind
             facts.extend(collector.collect(inp))

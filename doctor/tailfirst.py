@@ -20,8 +20,9 @@ from neuron_doctor.engine.provisional import diagnose_part
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.pipeline import collection_of, scan_some
+from neuron_doctor.plugins import engine_for, with_plugins
 from neuron_doctor.request import Request
-from neuron_doctor.scan import Engine, Scanned, given_up
+from neuron_doctor.scan import Scanned, given_up
 from neuron_doctor.shards import Shard, comes_first, planned
 
 #: The part of the time that is for reading; the rest is for the verdict.
@@ -69,7 +70,7 @@ def diagnose_tail_first(
     """The diagnosis of what the request names, within so many seconds: where they do not suffice, of what was read, not
     complete. What replaces a provisional verdict says so. Raises MissingPath."""
     ends = time.monotonic() + seconds if seconds else None
-    engine = Engine.of(rulebook, pure=request.packs.pure)
+    engine = engine_for(request.packs, rulebook)
     run = _Run(planned(find(request.paths, request.labels), engine, cut=True, tails=True))
     provisional: Diagnosis | None = None
     try:
@@ -86,8 +87,9 @@ def diagnose_tail_first(
         with _alarm(ends - time.monotonic() if ends else None):
             final = _partial(run, request, rulebook) if run.missing else _whole(run, request, rulebook)
     except OutOfTime:
-        return provisional or diagnose_part(rulebook, Collection(), left_out=_left_out(run), all_dumps=False)
-    return _replacing(final, provisional) if seconds else final
+        final = provisional or diagnose_part(rulebook, Collection(), left_out=_left_out(run), all_dumps=False)
+        return with_plugins(final, request.packs)
+    return with_plugins(_replacing(final, provisional) if seconds else final, request.packs)
 
 
 def _share(run: _Run) -> float:

@@ -18,6 +18,7 @@ from neuron_doctor.__about__ import VERSION
 from neuron_doctor.engine.facts import Problem
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.packs import load
+from neuron_doctor.plugins import engine_for, plugins_of
 from neuron_doctor.request import Packs
 from neuron_doctor.scan import Engine, Scanned, given_up
 from neuron_doctor.shards import Shard, alone, scan
@@ -134,12 +135,13 @@ def _loaded(packs: Packs) -> Rulebook:
 @cache
 def _engine(packs: Packs) -> Engine:
     """The engine of a worker, which is made for its first shard."""
-    return Engine.of(_loaded(packs), pure=packs.pure)
+    return engine_for(packs, _loaded(packs))
 
 
 def release_of(packs: Packs) -> str:
     """What a worker must have in common with who gives it work."""
-    return f"neuron-doctor {VERSION} with rules {_loaded(packs).sha256[:12]}"
+    plugins = "".join(f", {one.package} {one.version}" for one in plugins_of(packs))
+    return f"neuron-doctor {VERSION} with rules {_loaded(packs).sha256[:12]}{plugins}"
 
 
 def work(task: Task) -> list[Scanned]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from neuron_doctor.engine.facts import Clock, Fact, Instant, Value
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span, Value
 from neuron_doctor.engine.kinds import KINDS, FieldType
 from neuron_doctor.engine.patterns import Pattern, capture_type
 from neuron_doctor.engine.recorder import GroupRecord
@@ -67,6 +67,15 @@ class Fitting:
         if known is None:
             known = self._known[shape] = self._is_typed(fact)
         return known and is_dated(fact.instant) and _lists_fit(fact)
+
+    def fits_wholly(self, fact: Fact) -> bool:
+        """The same of a fact that nobody has read from bytes: whether its place, span and instant are what they are called."""
+        try:
+            for part, shape in ((fact.place, Place), (fact.span, Span), (fact.instant, Instant | None)):
+                msgspec.convert(msgspec.to_builtins(part), shape, strict=True)
+            return isinstance(fact.data, Mapping) and isinstance(fact.source, str) and self.fits(fact)
+        except (msgspec.ValidationError, TypeError):
+            return False
 
     def _is_typed(self, fact: Fact) -> bool:
         fields = self._fields(fact)

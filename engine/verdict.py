@@ -133,9 +133,18 @@ class ClockOffset(Struct, frozen=True):
     witnesses: tuple[str, ...]
 
 
+class Plugin(Struct, frozen=True):
+    """A collector that an installed package brought: the name of its entry point, and the package with its version."""
+
+    name: str
+    package: str
+    version: str
+
+
 class Diagnosis(Struct, frozen=True):
     """Everything that a report shows; findings stand in their canonical order, roots by `root_causes`. `packs`: those whose
-    rules were applied; `site`: what the site file says, if there is one."""
+    rules were applied; `site`: what the site file says, if there is one; `plugins`: what read the inputs beside our own
+    collectors."""
 
     verdict: Verdict
     sources: tuple[Source, ...]
@@ -151,3 +160,4 @@ class Diagnosis(Struct, frozen=True):
     clocks: tuple[ClockOffset, ...] = ()
     packs: tuple[Pack, ...] = ()
     site: Site | None = None
+    plugins: tuple[Plugin, ...] = ()

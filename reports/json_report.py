@@ -50,7 +50,14 @@ def report_object(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Ob
     }
     report: Object = {
         "schema": SCHEMA,
-        "tool": {"version": version, "rulebook": rulebook},
+        "tool": {
+            "version": version,
+            "rulebook": rulebook,
+            "plugins": [
+                {"name": plugin.name, "package": plugin.package, "version": plugin.version}
+                for plugin in diagnosis.plugins
+            ],
+        },
         "sources": [source_object(source) for source in sorted(diagnosis.sources, key=lambda s: (s.path, s.id))],
         "verdict": {
             "status": verdict.status,

@@ -31,8 +31,9 @@ def expired_words(silence: Silence) -> str:
 
 
 def checked_words(diagnosis: Diagnosis) -> list[str]:
-    """With what was checked, beside the built-in rules: other packs, and what the site has tuned."""
+    """With what was checked, beside the built-in rules and collectors: other packs and plug-ins, and what the site has tuned."""
     others = [_pack(pack) for pack in diagnosis.packs[1:]]
+    others += [f"collector {one.name} of {one.package} {one.version}" for one in diagnosis.plugins]
     told = [f"with {', '.join(others)}"] if others else []
     if diagnosis.site:
         tuned = [

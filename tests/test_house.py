@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "reports": {"reports", "engine"},
     "corpus": {"corpus"},
 }
-BROAD_EXCEPT_ALLOWED = {"doctor/scan.py": 1, "doctor/cli.py": 1}
+BROAD_EXCEPT_ALLOWED = {"doctor/scan.py": 1, "doctor/cli.py": 1, "doctor/plugins.py": 1}
 LONGEST_FILE = 500
 
 
@@ -131,7 +131,7 @@ def test_no_file_is_longer_than_the_limit() -> None:
     assert {file: length for file, length in lengths.items() if length > LONGEST_FILE} == {}
 
 
-def test_everything_is_caught_only_at_the_two_boundaries() -> None:
+def test_everything_is_caught_only_at_the_three_boundaries() -> None:
     handlers = Counter(
         shown(file)
         for file in python_files(*ROOMS)

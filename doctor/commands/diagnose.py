@@ -16,6 +16,7 @@ from neuron_doctor.commands.inputs import (
     Jobs,
     Label,
     NoBuiltin,
+    NoPlugins,
     Paths,
     Rules,
     SiteFile,
@@ -57,6 +58,7 @@ def diagnose(
     no_builtin_rules: NoBuiltin = False,
     site: SiteFile = None,
     isolated: Isolated = False,
+    no_plugins: NoPlugins = False,
     ranks: str = typer.Option("", help="Show only findings about these ranks, such as 0-7,12. All are considered."),
     since: str = typer.Option("", help="Show only findings that last beyond this time (RFC 3339, or without a zone)."),
     until: str = typer.Option("", help="Show only findings that began before this time."),
@@ -91,7 +93,9 @@ def diagnose(
         shown = parse_filter(ranks, since, until)
         if (engine is Runner.DASK) != bool(scheduler):
             raise typer.BadParameter("--engine dask and --scheduler go together")
-        packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated, sited=True, site=site)
+        packs = packs_from(
+            rules, builtin=not no_builtin_rules, isolated=isolated, plugins=not no_plugins, sited=True, site=site
+        )
         request = request_from(paths, packs, label, assume_timezone, jobs=jobs, scheduler=scheduler)
         found = _found(request, time_budget, quiet=quiet)
     status = exit_status(found, fail_on=fail_on, exit_zero=exit_zero, nagios=nagios)

@@ -10,6 +10,7 @@ from neuron_doctor.commands.inputs import (
     Jobs,
     Label,
     NoBuiltin,
+    NoPlugins,
     Paths,
     Rules,
     packs_from,
@@ -23,6 +24,7 @@ def facts(
     rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
     isolated: Isolated = False,
+    no_plugins: NoPlugins = False,
     label: Label = [],  # noqa: B006
     assume_timezone: Assumed = "",
     jobs: Jobs = 0,
@@ -35,7 +37,7 @@ def facts(
     from neuron_doctor.reports.objects import fact_object  # noqa: PLC0415
 
     with stop_on_usage_errors():
-        packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated)
+        packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated, plugins=not no_plugins)
         request = request_from(paths, packs, label, assume_timezone, jobs=jobs)
         collection = collect(request, rulebook_for(request), sys.stdin.buffer)
     for fact in sorted(collection.facts, key=canonical):

@@ -27,6 +27,7 @@ Isolated = Annotated[
     bool,
     typer.Option("--isolated", help="Leave out packs, site file and plug-ins that were only found, not named here."),
 ]
+NoPlugins = Annotated[bool, typer.Option("--no-plugins", help="Read without the collectors of installed packages.")]
 SiteFile = Annotated[
     Path | None, typer.Option("--site", metavar="FILE", help="The site file; else the user's, else the machine's.")
 ]
@@ -70,6 +71,7 @@ def packs_from(
     isolated: bool = False,
     sited: bool = False,
     site: Path | None = None,
+    plugins: bool = True,
 ) -> Packs:
     """The packs that the options name, and those that are found; `sited`: as a site file has them. Raises
     typer.BadParameter."""
@@ -81,7 +83,12 @@ def packs_from(
     if site is not None and not site.is_file():
         raise typer.BadParameter(f"--site {site}: there is no such file")
     return Packs(
-        tuple(pack.resolve() for pack in rules), builtin, sited=sited, site=site and site.resolve(), isolated=isolated
+        tuple(pack.resolve() for pack in rules),
+        builtin,
+        sited=sited,
+        site=site and site.resolve(),
+        isolated=isolated,
+        plugins=plugins,
     )
 
 

@@ -15,6 +15,7 @@ from neuron_doctor.commands.inputs import (
     Jobs,
     Label,
     NoBuiltin,
+    NoPlugins,
     Paths,
     Rules,
     packs_from,
@@ -35,6 +36,7 @@ def part(
     rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
     isolated: Isolated = False,
+    no_plugins: NoPlugins = False,
     label: Label = [],  # noqa: B006
     jobs: Jobs = 0,
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Say on standard error what was written."),
@@ -51,7 +53,7 @@ def part(
     from neuron_doctor.pipeline import read, rulebook_for  # noqa: PLC0415
 
     with stop_on_usage_errors():
-        packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated)
+        packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated, plugins=not no_plugins)
         request = request_from(paths, packs, label, "", jobs=jobs)
         rulebook = rulebook_for(request)
         readings = read(request, rulebook, sys.stdin.buffer, but=output)

@@ -11,13 +11,14 @@ def packs(
     site: SiteFile = None,
     isolated: Isolated = False,
 ) -> None:
-    """List the packs, the site file and the parameters that count here, with tabs between.
+    """List the packs, the site file, the plug-ins and the parameters that count here, with tabs between.
 
     A pack: `pack`, its name, version, number of rules, folder and digest. The site file: `site`, its name, path and digest. A
-    parameter: `parameter`, its name, type, value and default.
+    plug-in: `collector`, its name, package and version. A parameter: `parameter`, its name, type, value and default.
     """
     from neuron_doctor.engine.parameters import shown  # noqa: PLC0415 - loaded when it runs, so that --help is quick
     from neuron_doctor.packs import load, roots, site_file  # noqa: PLC0415
+    from neuron_doctor.plugins import plugins_of  # noqa: PLC0415
 
     with stop_on_usage_errors():
         wanted = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated, sited=True, site=site)
@@ -28,5 +29,7 @@ def packs(
     file = site_file(wanted)
     if rulebook.site and file:
         print("site", rulebook.site.name, file.path, rulebook.site.sha256, sep="\t")
+    for plugin in plugins_of(wanted):
+        print("collector", plugin.name, plugin.package, plugin.version, sep="\t")
     for one in rulebook.parameters:
         print("parameter", one.name, one.type, shown(one.value), shown(one.default), sep="\t")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from neuron_doctor.commands.inputs import Isolated, NoBuiltin, Rules, packs_from, stop_on_usage_errors
+from neuron_doctor.commands.inputs import Isolated, NoBuiltin, NoPlugins, Rules, packs_from, stop_on_usage_errors
 from neuron_doctor.commands.rule_inputs import finish, loaded, named
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def test(
     rules: Rules = [],  # noqa: B006
     no_builtin_rules: NoBuiltin = False,
     isolated: Isolated = False,
+    no_plugins: NoPlugins = False,
     junit: Path | None = typer.Option(None, metavar="FILE", help="Write how each example came out, as JUnit XML."),
     coverage: bool = typer.Option(
         False, "--coverage", help="Say which parts of the conditions the examples do not exercise."
@@ -36,15 +37,16 @@ def test(
     """Run the examples of the rules, with the defaults of their parameters. Exit status 1 where one fails."""
     from neuron_doctor.examples import exhibits_of  # noqa: PLC0415 - loaded when it runs, so that --help is quick
     from neuron_doctor.packs import directories  # noqa: PLC0415
+    from neuron_doctor.plugins import engine_for  # noqa: PLC0415
     from neuron_doctor.reports.wording import counted  # noqa: PLC0415
     from neuron_doctor.rulestrength import exercised, noticed  # noqa: PLC0415
     from neuron_doctor.ruletest import outcome  # noqa: PLC0415
-    from neuron_doctor.scan import Engine  # noqa: PLC0415
 
-    packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated)
+    packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated, plugins=not no_plugins)
     rulebook, folders = loaded(packs), directories(packs)
     chosen = [named(rulebook, name) for name in dict.fromkeys(names or ())] or rulebook.rules
-    engine = Engine.of(rulebook)
+    with stop_on_usage_errors():
+        engine = engine_for(packs, rulebook)
     outcomes: list[Outcome] = []
     covered: list[Strength] = []
     mutated: list[Strength] = []

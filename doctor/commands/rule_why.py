@@ -11,6 +11,7 @@ from neuron_doctor.commands.inputs import (
     Isolated,
     Label,
     NoBuiltin,
+    NoPlugins,
     Paths,
     Rules,
     SiteFile,
@@ -30,6 +31,7 @@ def why(
     no_builtin_rules: NoBuiltin = False,
     site: SiteFile = None,
     isolated: Isolated = False,
+    no_plugins: NoPlugins = False,
     label: Label = [],  # noqa: B006
     assume_timezone: Assumed = "",
     verbose: bool = typer.Option(False, "--verbose", "-v", help="All places and all records."),
@@ -40,7 +42,9 @@ def why(
     from neuron_doctor.rulewhy import why_of  # noqa: PLC0415
 
     with stop_on_usage_errors():
-        packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated, sited=True, site=site)
+        packs = packs_from(
+            rules, builtin=not no_builtin_rules, isolated=isolated, plugins=not no_plugins, sited=True, site=site
+        )
         request = request_from(paths, packs, label, assume_timezone)
         rulebook = rulebook_for(request)
         told = why_of(request, rulebook, named(rulebook, rule), sys.stdin.buffer)

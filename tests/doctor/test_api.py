@@ -21,6 +21,15 @@ def test_a_diagnosis_has_typed_roots_and_the_object_of_the_contract() -> None:
     assert root.evidence[0].path.startswith("demo/")
 
 
+def test_a_site_file_counts_for_the_api_too(tmp_path: Path) -> None:
+    site = tmp_path / "site.yaml"
+    site.write_text("name: west\nsilences: [{causes: [hw-hbm-ue], until: '2099-01-31', reason: OPS-12}]\n")
+    diagnosis = neuron_doctor.diagnose([DEMO], site=str(site), isolated=True, plugins=False)
+    hidden = [finding.rule for finding in diagnosis.findings if finding.silenced]
+    assert "hw-hbm-ue" in hidden
+    assert "OPS-12" in diagnosis.verdict.headline
+
+
 def test_a_missing_path_is_an_error_of_its_own() -> None:
     with pytest.raises(MissingPath):
         neuron_doctor.diagnose(["/nowhere/at/all"])
