@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import chain
 
 from msgspec import Struct
 
 from neuron_doctor.engine.expressions import RecordQuery
 
+#: Of so many conditions it is remembered which queries they have: each is asked for at every rule of every diagnosis.
+_MOST = 8192
 
-class Record(Struct, frozen=True):
+
+class Record(Struct, frozen=True, cache_hash=True):
     """Some record answers the query."""
 
     query: RecordQuery
 
 
-class Combination(Struct, frozen=True):
+class Combination(Struct, frozen=True, cache_hash=True):
     """`all`, `any`, `none` or `at-least` `n` of the parts hold; each part may be held by another record."""
 
     op: str
@@ -23,7 +28,7 @@ class Combination(Struct, frozen=True):
     n: int = 0
 
 
-class Count(Struct, frozen=True):
+class Count(Struct, frozen=True, cache_hash=True):
     """At least `at_least` records, or distinct values of a field, within `within_ns` (None: at any time)."""
 
     query: RecordQuery
@@ -32,7 +37,7 @@ class Count(Struct, frozen=True):
     distinct: str | None = None
 
 
-class Sequence(Struct, frozen=True):
+class Sequence(Struct, frozen=True, cache_hash=True):
     """Records in this order, the last at most `within_ns` after the first, ends included; with `by`, all with the same known
     value of that field; with `until`, none of those records between the first and the last."""
 
@@ -42,7 +47,7 @@ class Sequence(Struct, frozen=True):
     until: RecordQuery | None = None
 
 
-class Absent(Struct, frozen=True):
+class Absent(Struct, frozen=True, cache_hash=True):
     """Some record answers `after`, and none answers `query` for `within_ns` that a source covers."""
 
     query: RecordQuery
@@ -50,7 +55,7 @@ class Absent(Struct, frozen=True):
     within_ns: int
 
 
-class Measure(Struct, frozen=True):
+class Measure(Struct, frozen=True, cache_hash=True):
     """What `take` makes of a field of the records of some window of `within_ns` (None: of all records) is at least, or at
     most, a number. `per_ns`: the time that a rate is for."""
 
@@ -63,7 +68,7 @@ class Measure(Struct, frozen=True):
     per_ns: int | None = None
 
 
-class Over(Struct, frozen=True):
+class Over(Struct, frozen=True, cache_hash=True):
     """A quantifier over the known ranks, hosts or devices, or over the peers of each process group; or over those that have
     the record at all, by whether their value of the field `alike` is the commonest one. `number` is that of `exactly` and
     `all-but`."""
@@ -75,7 +80,7 @@ class Over(Struct, frozen=True):
     number: int = 0
 
 
-class FindingRef(Struct, frozen=True):
+class FindingRef(Struct, frozen=True, cache_hash=True):
     """Another rule has a finding at a compatible place, or `elsewhere`: at a place that is another for sure."""
 
     rule: str
@@ -85,22 +90,20 @@ class FindingRef(Struct, frozen=True):
 Condition = Record | Combination | Count | Measure | Sequence | Absent | Over | FindingRef
 
 
-def queries(condition: Condition) -> Iterator[RecordQuery]:
+@lru_cache(_MOST)
+def queries(condition: Condition) -> tuple[RecordQuery, ...]:
     """Every record query of a condition, in the order they are written."""
     match condition:
         case Combination(parts=parts):
-            for part in parts:
-                yield from queries(part)
+            return tuple(chain.from_iterable(map(queries, parts)))
         case Record(query=query) | Count(query=query) | Measure(query=query) | Over(have=query):
-            yield query
+            return (query,)
         case Sequence(steps=steps, until=until):
-            yield from steps
-            if until is not None:
-                yield until
+            return steps if until is None else (*steps, until)
         case Absent(query=query, after=after):
-            yield from (after, query)
+            return after, query
         case FindingRef():
-            return
+            return ()
 
 
 def references(condition: Condition) -> Iterator[FindingRef]:
@@ -112,20 +115,20 @@ def references(condition: Condition) -> Iterator[FindingRef]:
             yield from references(part)
 
 
-def anchors(condition: Condition) -> Iterator[RecordQuery]:
+@lru_cache(_MOST)
+def anchors(condition: Condition) -> tuple[RecordQuery, ...]:
     """The queries whose records can make the condition hold: those that are not asked to be absent."""
     match condition:
         case Combination(op="none"):
-            return
+            return ()
         case Combination(parts=parts):
-            for part in parts:
-                yield from anchors(part)
+            return tuple(chain.from_iterable(map(anchors, parts)))
         case Absent(after=after):
-            yield after
+            return (after,)
         case Sequence(steps=steps):
-            yield from steps
+            return steps
         case _:
-            yield from queries(condition)
+            return queries(condition)
 
 
 def counts(condition: Condition) -> Iterator[RecordQuery]:

@@ -64,7 +64,7 @@ def version_of(text: str) -> Version | None:
 _VERSION = regex(r"v?(\d{1,9}(?:\.\d{1,9}){0,9})", re.ASCII)
 
 
-class Test(Struct, frozen=True):
+class Test(Struct, frozen=True, cache_hash=True):
     """One comparison. `op` is a comparison sign, `in`, `known`, `contains` or `starts`."""
 
     field: str
@@ -73,7 +73,7 @@ class Test(Struct, frozen=True):
     column: int = 1
 
 
-class Junction(Struct, frozen=True):
+class Junction(Struct, frozen=True, cache_hash=True):
     """`and`, `or`, or `not` over tests; three-valued, so an unknown field never decides by itself."""
 
     op: str

@@ -50,9 +50,12 @@ class _Life(Struct):
 
     def add(self, what: str, moment: Moment) -> None:
         """One more moment at which it is told."""
-        first, last = self.told[what].get(moment.track, (moment, moment))
-        ends = sorted((first, last, moment), key=lambda one: one.instant)
-        self.told[what][moment.track] = ends[0], ends[-1]
+        track, told = moment.track, self.told[what]
+        first, last = told.get(track, (moment, moment))
+        told[track] = (
+            moment if moment.instant < first.instant else first,
+            last if moment.instant < last.instant else moment,
+        )
 
 
 def orders_of_processes(facts: Iterable[Fact], clocks: Clocks, logs: Collection[str]) -> Iterator[Order]:
@@ -81,7 +84,8 @@ def _lives(facts: Iterable[Fact], clocks: Clocks, logs: Collection[str]) -> dict
         if moment is None or pid is None:
             continue
         life = lives[fact.place.host, pid]
-        life.ranks |= {fact.place.rank} - {None}  # type: ignore[arg-type]
+        if fact.place.rank is not None:
+            life.ranks.add(fact.place.rank)
         for what in _told(fact, logs):
             life.add(what, moment)
     return lives

@@ -86,7 +86,7 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         hosts=hosts,
         device_of_address=_device_addresses(facts, host_of, instance_of),
         world_size=size if isinstance(size, int) else None,
-        processes_of=_processes(facts, host_of, instance_of),
+        processes_of=_processes(zip(facts, placed, strict=False)),
     )
     stated = [(fact, completed_place(fact.place, base)) for fact in facts if fact.kind in STATED_BY]
     return replace(base, placement=placement(stated))
@@ -112,16 +112,12 @@ def _of_a_job(own: Iterable[tuple[Source, Place]], directory_of: Mapping[str, st
     return {source.id for source, _ in own if several and source.place.job and source.id in directory_of}
 
 
-def _processes(
-    facts: Iterable[Fact], host_of: Mapping[str, str], instance_of: Mapping[str, str]
-) -> dict[str, frozenset[int]]:
+def _processes(placed: Iterable[tuple[Fact, Place]]) -> dict[str, frozenset[int]]:
     """The processes of each host that records name which do not mean one of their threads."""
     found: dict[str, set[int]] = defaultdict(set)
-    for fact in facts:
-        if fact.place.pid is not None and "thread" not in fact.data:
-            place = with_host(fact.place, host_of, instance_of)
-            if place.host:
-                found[place.host].add(fact.place.pid)
+    for fact, place in placed:
+        if place.pid is not None and place.host and "thread" not in fact.data:
+            found[place.host].add(place.pid)
     return {host: frozenset(pids) for host, pids in found.items()}
 
 
@@ -129,11 +125,14 @@ def complete(facts: Iterable[Fact], topology: Topology) -> Iterator[Fact]:
     """The facts, their places completed from what the whole collection proves. A log of many ranks lies in the directory
     of one host; where a rank is known to run on another, that directory says nothing, neither of it nor of the ranks
     beside it (a launcher speaks of its own host's)."""
+    completed: dict[Place, Place] = {}  # there are many facts of few places
     for fact in facts:
         place = fact.place
         if place.rank is None and place.local_rank is not None and not place.ranks:
             place = replace(place, rank=topology.rank_of_local.get((fact.source, place.host, place.local_rank)))
-        place = _of_process(fact, completed_place(place, topology), topology)
+        if place not in completed:
+            completed[place] = completed_place(place, topology)
+        place = _of_process(fact, completed[place], topology)
         if place.device is None and isinstance(address := fact.data.get("bdf"), str):
             place = replace(place, device=topology.device_of_address.get((place.host, _short(address))))
         home = topology.home_of_rank.get(place.rank) if place.rank is not None else None

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from neuron_doctor.collectors import flight_recorder
+from neuron_doctor.collectors import fr_dump
 from neuron_doctor.collectors.base import Input, UnreadableInput
 from neuron_doctor.collectors.flight_recorder import COLLECTOR
 from neuron_doctor.collectors.fr_excerpt import RECENT, excerpt_of
@@ -96,7 +96,7 @@ def test_an_excerpt_tells_the_same_as_the_whole(pickler: Any, seed: int, monkeyp
     chance = random.Random(seed)
     data = dump_of(pickler, entries_of(chance, chance.choice([50, 300, 900])))
     short = fact_of(data)
-    monkeypatch.setattr(flight_recorder, "excerpt_of", lambda data: None)
+    monkeypatch.setattr(fr_dump, "excerpt_of", lambda data: None)
     assert short == fact_of(data)
 
 
