@@ -59,7 +59,7 @@ def judge(truth: Truth, diagnosis: Diagnosis, job: Job | None = None) -> Judgeme
 
 
 def _with_host_names(diagnosis: Diagnosis, job: Job) -> Diagnosis:
-    """The pod, the address and the instance of a host are names of it."""
+    """The pod, the address, the instance and the full name of a host (as Kubernetes calls its node) are names of it."""
     names = {
         alias: host.name
         for host in job.hosts
@@ -67,7 +67,9 @@ def _with_host_names(diagnosis: Diagnosis, job: Job) -> Diagnosis:
         if alias
     }
     findings = [
-        msgspec.structs.replace(f, hosts=tuple(sorted({names.get(host, host) for host in f.hosts})))
+        msgspec.structs.replace(
+            f, hosts=tuple(sorted({names.get(host) or names.get(host.partition(".")[0], host) for host in f.hosts}))
+        )
         for f in diagnosis.findings
     ]
     return msgspec.structs.replace(diagnosis, findings=tuple(findings))

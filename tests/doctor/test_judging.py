@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from neuron_doctor.corpus.simulator.job import Host, Job
 from neuron_doctor.corpus.simulator.truth import Fault, Knowable, Truth
 from neuron_doctor.engine.facts import Place
 from neuron_doctor.engine.grades import ActionKind, Role, Severity, Status
@@ -64,6 +65,15 @@ def test_the_right_cause_at_the_right_place_is_right() -> None:
 def test_the_right_cause_on_another_host_blames_an_innocent() -> None:
     judged = judge(Truth((HBM,), {0: Knowable.STATED}), verdict(root("hw-hbm-ue", host="a", device=2)))
     assert (judged.top, judged.exact, judged.blamed) == (False, False, True)
+
+
+def test_a_host_may_be_named_as_kubernetes_calls_its_node() -> None:
+    host = Host("ip-10-1-2-3", "10.1.2.3", "i-0a", "trn1.32xlarge", "w-0", 16, 2, 0.0)
+    job, name = Job("sft", 7, (host,), (), (), 0.0), host.name
+    oom = Fault("host-oom", hosts=(name,))
+    truth = Truth((oom,), {0: Knowable.STATED})
+    assert judge(truth, verdict(root("host-oom", host=f"{name}.us-west-2.compute.internal")), job).exact
+    assert not judge(truth, verdict(root("host-oom", host="ip-1-2-3-4.us-west-2.compute.internal")), job).exact
 
 
 def test_the_right_host_and_another_device_is_wrong() -> None:
