@@ -73,11 +73,7 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         instance_of=instance_of,
         rank_of_process=rank_of_process,
         rank_of_pid=unique(pids),
-        rank_of_local=unique(
-            ((f.source, f.place.host, p.local_rank), p.rank)
-            for f, p in zip(facts, placed, strict=False)
-            if p.local_rank is not None and p.rank is not None
-        ),
+        rank_of_local=_ranks_of_local(facts, placed),
         host_of_rank=host_of_rank,
         home_of_rank=home_of_rank,
         directory_of=directory_of,
@@ -189,6 +185,24 @@ def _device_addresses(
 def _short(address: str) -> str:
     """A PCI address without its domain: `0000:cc:00.0` is `cc:00.0`."""
     return address.lower()[-len("cc:00.0") :]
+
+
+def _ranks_of_local(facts: Iterable[Fact], placed: Iterable[Place]) -> dict[tuple[str, str | None, int], int]:
+    """The rank of each local rank that a source says with both. torchrun names the host where it reports the ends of its workers,
+    and not in the lines that it passes on for them: they are of that host if the source names no other one, and no local rank
+    by two processes, as of two agents or attempts."""
+    told: list[tuple[tuple[str, str | None, int], int]] = []
+    hosts, processes = defaultdict(set), defaultdict(set)
+    for fact, place in zip(facts, placed, strict=False):
+        if place.host:
+            hosts[fact.source].add(place.host)
+        if place.local_rank is not None and place.pid is not None:
+            processes[fact.source, place.local_rank].add(place.pid)
+        if place.local_rank is not None and place.rank is not None:
+            told.append(((fact.source, fact.place.host, place.local_rank), place.rank))
+    of_two = {source for (source, _), pids in processes.items() if len(pids) > 1}
+    of_one = {source for source, names in hosts.items() if len(names) == 1} - of_two
+    return unique([*told, *(((s, None, local), rank) for (s, _, local), rank in told if s in of_one)])
 
 
 def completed_place(place: Place, topology: Topology) -> Place:

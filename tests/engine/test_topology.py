@@ -156,6 +156,26 @@ def test_a_local_rank_of_two_agents_in_one_log_is_nobody() -> None:
     assert [f.place.rank for f in complete(facts, survey(facts, [source("s")]))][2] is None
 
 
+def test_a_line_that_torchrun_passes_on_is_of_the_worker_whose_end_it_reports() -> None:
+    reported = Fact("launcher-failure", {}, Place(host="node9", rank=87, local_rank=23, pid=5), Span("s", 99), "s")
+    raised, other = hit("raised", local_rank=23), hit("raised", local_rank=2)
+    facts = [reported, raised, other, hit("raised", local_rank=23, source="t")]
+    found = [(f.place.rank, f.place.host) for f in complete(facts, survey(facts, [source("s"), source("t")]))]
+    assert found == [(87, "node9"), (87, "node9"), (None, None), (None, None)]
+
+
+def test_a_line_passed_on_is_nobodys_where_several_hosts_or_attempts_write_into_one_file() -> None:
+    reported = Fact("launcher-failure", {}, Place(host="node9", rank=87, local_rank=23, pid=5), Span("s", 99), "s")
+    raised = hit("raised", local_rank=23)
+    for beside in (
+        hit("x", host="node8", local_rank=1),
+        hit("x", local_rank=23, pid=6),
+        hit("x", local_rank=23, pid=4),
+    ):
+        facts = [reported, raised, beside]
+        assert [f.place.rank for f in complete(facts, survey(facts, [source("s")]))][1] is None
+
+
 def crash(thread: int) -> Fact:
     return Fact("hit", {"pattern": "crash", "thread": thread}, Place(host="node9", pid=thread), Span("k", 0), "k")
 
