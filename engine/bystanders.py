@@ -32,9 +32,12 @@ class Bystanders(Struct, frozen=True):
     nodes: frozenset[str] = frozenset()
 
     def hold(self, match: Match) -> bool:
-        """Whether all of the match is about others, and its fault is none that is surely on a host of the job."""
+        """Whether all of the match is about others, and its fault is none that is surely on a host of the job. What ended a
+        process in another pod is that pod's, on whatever host: a pod is evicted for what it uses itself."""
         if not match.facts or not all(self.is_other(fact) for fact in match.facts):
             return False
+        if match.rule.at == "process" and all(fact.place.container for fact in match.facts):
+            return True
         return match.rule.cause.by not in _SHARED or self.hosts.isdisjoint(match.hosts)
 
     def is_other(self, fact: Fact) -> bool:

@@ -78,6 +78,21 @@ def test_a_pod_is_of_the_job_if_one_that_begins_alike_has_a_log(
     assert roles_beside(tmp_path, stranger, listed("sft-worker-0", "n1"), log=source(name))["ended"] is role
 
 
+@pytest.mark.parametrize(("at", "role"), [("process", Role.CONTEXT), ("host", Role.ROOT)])
+def test_what_ended_a_process_of_another_pod_is_that_pods_even_beside_the_job(
+    tmp_path: Path, at: str, role: Role
+) -> None:
+    """A monitor that is evicted for what it uses says nothing of the worker on its node; a full disk does."""
+    rules = (
+        rule("ended", "record: ended", cause="broken-device", at=at, patterns=("ended",)),
+        rule("raised", "record: raising", at="rank", patterns=("raising",)),
+    )
+    stranger = hit("ended", source="pods", container="monitor-x7k2p", host="n1")
+    facts = (stranger, listed("sft-worker-0", "n1"), hit("raising", source="sft-worker-0.log"))
+    found = diagnose(pack(tmp_path, *rules), Collection((source("sft-worker-0.log"), PODS), facts))
+    assert next(finding.role for finding in found.findings if finding.rule == "ended") is role
+
+
 def test_of_pods_of_which_none_has_a_log_all_may_be_of_the_job(tmp_path: Path) -> None:
     stranger = hit("ended", source="pods", container="grafana-7c9", host="n9")
     assert roles_beside(tmp_path, stranger, listed("sft-worker-0", "n1"), log=source("y.log"))["ended"] is Role.ROOT
