@@ -11,6 +11,9 @@ from neuron_doctor.engine.proven import unique
 #: What every machine calls itself says nothing.
 _ANYBODY = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
+#: Variables that Slurm sets for the processes of a job.
+_NODE_LISTS = frozenset({"SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_STEP_NODELIST"})
+
 
 def known_hosts(collection: Collection) -> dict[str, str]:
     """The names that facts and hints state for hosts, by how they read in lower case; also by their first label, where
@@ -42,8 +45,10 @@ def _stated(facts: Iterable[Fact]) -> Iterator[str]:
             yield from (str(fact.data[key]) for key in ("hostname", "address") if fact.data.get(key))
         elif fact.kind == "node":
             yield str(fact.data.get("name") or "")
-        elif fact.kind == "slurm-job":
+        elif fact.kind in ("slurm-job", "listed-nodes"):
             yield from nodes_of(str(fact.data.get("nodes") or ""))
+        elif fact.kind == "env" and fact.data.get("name") in _NODE_LISTS:
+            yield from nodes_of(str(fact.data.get("value") or ""))
 
 
 def _pods(facts: Iterable[Fact]) -> Iterator[str]:

@@ -333,6 +333,12 @@ _ALL = (
         "reason:str restarts:int cancelled_by:str",
     ),
     _kind(
+        "listed-nodes",
+        "nodes that a scheduler names, as it writes lists of them: `trn-[01-03],head`",
+        _TEXT,
+        "nodes:str",
+    ),
+    _kind(
         "visible-cores",
         "the cores that a process may use, as its runtime prints them: `0, 1` or `0-3`",
         _TEXT,

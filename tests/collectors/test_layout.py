@@ -174,6 +174,24 @@ def test_nodes_of_a_job_are_known_hosts() -> None:
 
 
 @pytest.mark.parametrize(
+    "told",
+    [
+        fact("slurmctld.log", "listed-nodes", nodes="tin-b[01-03],head"),
+        fact("slurmctld.log", "env", name="SLURM_JOB_NODELIST", value="tin-b[01-03]"),
+    ],
+)
+def test_nodes_that_a_scheduler_names_are_known_hosts(told: Fact) -> None:
+    files = [source("tin-b03/dmesg.txt", "kernel"), source("slurmctld.log")]
+    assert hosts(together(*files, told)) == {"tin-b03/dmesg.txt": "tin-b03", "slurmctld.log": None}
+
+
+def test_another_variable_with_a_list_names_no_hosts() -> None:
+    files = [source("tin-b03/dmesg.txt", "kernel"), source("env.log")]
+    told = fact("env.log", "env", name="NEURON_RT_VISIBLE_CORES", value="tin-b03")
+    assert hosts(together(*files, told)) == {"tin-b03/dmesg.txt": None, "env.log": None}
+
+
+@pytest.mark.parametrize(
     ("listed", "nodes"),
     [
         ("a1", ["a1"]),
