@@ -129,8 +129,11 @@ def _odd_ones(
 
 
 def _first_hand(collection: Collection) -> Iterable[Fact]:
-    """The facts without those of people's notes, which quote other days and other hosts, where there is anything else."""
+    """The facts without those of people's notes, which quote other days and other hosts, where there is anything else. A
+    ticket into which somebody pasted the log of the job, steps and all, is that log, if none was collected."""
     notes = {source.id for source in collection.sources if source.kind == "notes"}
+    if not any(source.kind == "log" and source.records for source in collection.sources):
+        notes -= {fact.source for fact in collection.facts if fact.kind == "progress"}
     others = [fact for fact in collection.facts if fact.source not in notes]
     return others if any(s.records for s in collection.sources if s.id not in notes) else collection.facts
 

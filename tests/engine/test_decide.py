@@ -312,6 +312,15 @@ def test_notes_count_only_where_nothing_else_was_collected(tmp_path: Path) -> No
     assert run(book(tmp_path / "b"), noted, sources=(notes,)).verdict.status is Status.ROOT_CAUSE
 
 
+def test_a_ticket_with_the_steps_of_the_job_is_its_log_where_none_was_collected(tmp_path: Path) -> None:
+    noted = hit("broke", host="b", device=7, source="ticket.md")
+    steps = progress(source="ticket.md")
+    ticket, kernel, log = source("ticket.md", kind="notes"), source("dmesg", kind="kernel"), source("rank0")
+    assert run(book(tmp_path / "a"), noted, steps, sources=(ticket, kernel)).verdict.status is Status.ROOT_CAUSE
+    assert run(book(tmp_path / "b"), noted, steps, sources=(ticket, kernel, log)).verdict.status is Status.HEALTHY
+    assert run(book(tmp_path / "c"), noted, sources=(ticket, kernel)).verdict.status is Status.HEALTHY
+
+
 def test_a_backstop_keeps_only_the_records_that_nothing_else_knows(tmp_path: Path) -> None:
     rulebook = pack(
         tmp_path,
