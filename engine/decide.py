@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.bystanders import Bystanders, bystanders
 from neuron_doctor.engine.ended_well import ended_well
-from neuron_doctor.engine.expressions import holds
+from neuron_doctor.engine.expressions import RecordQuery, holds
 from neuron_doctor.engine.facts import Fact, Source, ranks_of
 from neuron_doctor.engine.grades import EdgeType, Role
 from neuron_doctor.engine.links import NEAR, Link
@@ -228,10 +228,13 @@ def _overcome(fact: Fact, progress: _Progress, single: set[str]) -> bool:
 
 def _ended(match: Match, by_name: Mapping[str, Sequence[Fact]], clocks: Timeline) -> Role | None:
     """SURVIVED where the records that end a finding of this rule followed all of its own, for sure: a driver was loaded
-    anew after an error, say, and a later process opened the device."""
+    anew after an error, say, and a later process opened the device. Records that are not dated are followed by what
+    stands below them in their files."""
     latest = [moment for fact in match.facts if (moment := clocks.moment(fact))]
-    if not match.rule.ends or len(latest) < len(match.facts):
+    if not match.rule.ends or not match.facts:
         return None
+    if len(latest) < len(match.facts):
+        return Role.SURVIVED if all(_ended_below(fact, match.rule.ends, by_name) for fact in match.facts) else None
     for query in match.rule.ends:
         after = [
             (lag, m.instant, m)
@@ -242,6 +245,16 @@ def _ended(match: Match, by_name: Mapping[str, Sequence[Fact]], clocks: Timeline
             return None
         latest = [min(after)[-1]]
     return Role.SURVIVED
+
+
+def _ended_below(fact: Fact, ends: Iterable[RecordQuery], by_name: Mapping[str, Sequence[Fact]]) -> bool:
+    at = fact.span.offset
+    for query in ends:
+        below = [f.span.offset for f in by_name[query.name] if f.source == fact.source and holds(query.where, f)]
+        at = min((offset for offset in below if offset > at), default=-1)
+        if at < 0:
+            return False
+    return True
 
 
 def _lag(moment: Moment, others: Iterable[Moment], clocks: Timeline) -> int | None:
