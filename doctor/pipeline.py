@@ -20,7 +20,7 @@ from neuron_doctor.engine.searched import understood
 from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.engine.wallclock import date_of, ns_of
 from neuron_doctor.packs import load
-from neuron_doctor.plugins import engine_for, with_plugins
+from neuron_doctor.plugins import engine_for
 from neuron_doctor.scan import Engine, Scanned, scan_input
 from neuron_doctor.shards import Shard, is_worth_it, joined, planned, readings, scan
 
@@ -37,12 +37,17 @@ def rulebook_for(request: Request) -> Rulebook:
 
 def diagnose_paths(request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None) -> Diagnosis:
     """The diagnosis of everything that the request names. Raises MissingPath."""
-    return with_plugins(diagnose(rulebook, collect(request, rulebook, stdin)), request.packs)
+    engine = engine_for(request.packs, rulebook)
+    found = diagnose(rulebook, _collected(request, rulebook, engine, stdin))
+    return replace(found, plugins=engine.plugins)
 
 
 def collect(request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None) -> Collection:
     """Facts and sources of all inputs. An input that cannot be read is a problem of its source; the rest goes on."""
-    engine = engine_for(request.packs, rulebook)
+    return _collected(request, rulebook, engine_for(request.packs, rulebook), stdin)
+
+
+def _collected(request: Request, rulebook: Rulebook, engine: Engine, stdin: BinaryIO | None) -> Collection:
     shards = _planned(find(request.paths, request.labels), engine, request)
     return collection_of(scan_all(shards, engine, request, stdin), request, rulebook)
 

@@ -19,7 +19,7 @@ from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.fitting import Fitting
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.rulebook import Rulebook
-from neuron_doctor.engine.verdict import Diagnosis, Plugin
+from neuron_doctor.engine.verdict import Plugin
 from neuron_doctor.installed import Brought, installed
 from neuron_doctor.keep import keep_of_user
 from neuron_doctor.request import Packs, UsageError
@@ -38,18 +38,17 @@ def engine_for(packs: Packs, rulebook: Rulebook) -> Engine:
     """Our collectors and those of the plug-ins, with the patterns of the rulebook. Raises UsageError for a plug-in that cannot
     be used."""
     brought = _brought(packs)
-    return Engine.of(rulebook, pure=packs.pure, further=_collectors(brought, rulebook) if brought else ())
+    further = _collectors(brought, rulebook) if brought else ()
+    return Engine.of(rulebook, pure=packs.pure, further=further, plugins=tuple(map(_plugin, brought)))
 
 
 def plugins_of(packs: Packs) -> tuple[Plugin, ...]:
     """The plug-ins that inputs are read with. Nothing is imported."""
-    return tuple(Plugin(one.name, one.package, one.version) for one in _brought(packs))
+    return tuple(map(_plugin, _brought(packs)))
 
 
-def with_plugins(diagnosis: Diagnosis, packs: Packs) -> Diagnosis:
-    """The diagnosis with the plug-ins that read its inputs."""
-    found = plugins_of(packs)
-    return replace(diagnosis, plugins=found) if found else diagnosis
+def _plugin(brought: Brought) -> Plugin:
+    return Plugin(brought.name, brought.package, brought.version)
 
 
 def _brought(packs: Packs) -> tuple[Brought, ...]:

@@ -16,20 +16,29 @@ from neuron_doctor.collectors.streams import Damaged, finish
 from neuron_doctor.engine.facts import Fact, Source, ranks_of
 from neuron_doctor.engine.matcher import build_matcher
 from neuron_doctor.engine.rulebook import Rulebook
+from neuron_doctor.engine.verdict import Plugin
 from neuron_doctor.keep import keep_of_user
 
 
 class Engine(Struct, frozen=True):
-    """The collectors with the patterns of a rulebook, built once and used for many inputs."""
+    """The collectors with the patterns of a rulebook, built once and used for many inputs; the `plugins` that brought some."""
 
     collectors: tuple[Collector, ...]
+    plugins: tuple[Plugin, ...] = ()
 
     @classmethod
-    def of(cls, rulebook: Rulebook, *, pure: bool = False, further: tuple[Collector, ...] = ()) -> Engine:
-        """Compile the patterns; `pure` without Vectorscan. `further` are the collectors of plug-ins."""
+    def of(
+        cls,
+        rulebook: Rulebook,
+        *,
+        pure: bool = False,
+        further: tuple[Collector, ...] = (),
+        plugins: tuple[Plugin, ...] = (),
+    ) -> Engine:
+        """Compile the patterns; `pure` without Vectorscan. `further` are the collectors of the plug-ins."""
         patterns = rulebook.patterns
         matcher = build_matcher(patterns.patterns, pure=pure, store=keep_of_user())
-        return cls(collectors_for(patterns, matcher, further))
+        return cls(collectors_for(patterns, matcher, further), plugins)
 
 
 class Scanned(Struct, frozen=True):

@@ -20,7 +20,7 @@ from neuron_doctor.engine.provisional import diagnose_part
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.verdict import Diagnosis
 from neuron_doctor.pipeline import collection_of, scan_some
-from neuron_doctor.plugins import engine_for, with_plugins
+from neuron_doctor.plugins import engine_for
 from neuron_doctor.request import Request
 from neuron_doctor.scan import Scanned, given_up
 from neuron_doctor.shards import Shard, comes_first, planned
@@ -88,8 +88,8 @@ def diagnose_tail_first(
             final = _partial(run, request, rulebook) if run.missing else _whole(run, request, rulebook)
     except OutOfTime:
         final = provisional or diagnose_part(rulebook, Collection(), left_out=_left_out(run), all_dumps=False)
-        return with_plugins(final, request.packs)
-    return with_plugins(_replacing(final, provisional) if seconds else final, request.packs)
+        return replace(final, plugins=engine.plugins)
+    return replace(_replacing(final, provisional) if seconds else final, plugins=engine.plugins)
 
 
 def _share(run: _Run) -> float:

@@ -1,4 +1,5 @@
-"""Errors of rule files: each knows its check and its place, they compare by value, and are collected, not thrown one by one."""
+"""Errors of rules, packs and site files: each knows its check and its place, they compare by value, and are collected, not
+thrown one by one."""
 
 from __future__ import annotations
 
@@ -8,8 +9,7 @@ from msgspec import Struct
 
 
 class Location(Struct, frozen=True, order=True):
-    """A stretch of `width` characters of one line of a rule file; `line` and `column` count from 1, 0 means the file as a
-    whole."""
+    """A stretch of `width` characters of one line of a file; `line` and `column` count from 1, 0 means the file as a whole."""
 
     path: str
     line: int = 0
@@ -21,8 +21,8 @@ class Location(Struct, frozen=True, order=True):
 
 
 class RuleError(Struct, frozen=True, order=True):
-    """One thing wrong with a rule file, with what to do about it where that is known. `check` is the id of what it breaks
-    (docs/lint.md)."""
+    """One thing wrong with a file of rules, a manifest or a site file, with what to do about it where that is known. `check`
+    is the id of what it breaks (docs/lint.md)."""
 
     location: Location
     message: str
@@ -34,8 +34,8 @@ class RuleError(Struct, frozen=True, order=True):
 
 
 class RulebookError(Exception):
-    """A rule pack cannot be used; `errors` has everything that is wrong in all its files."""
+    """Packs or the site file cannot be used; `errors` has everything that is wrong in all their files."""
 
     def __init__(self, errors: Sequence[RuleError]) -> None:
-        self.errors = tuple(sorted(errors))
+        self.errors = tuple(sorted(set(errors)))
         super().__init__("\n".join(map(str, self.errors)))

@@ -76,7 +76,7 @@ def _cells(seeds: int, first: int, faults: list[str], losses: list[str]) -> list
 def _labelled(rulebook: Rulebook, folder: Path) -> list[tuple[str, list[str]]]:
     from neuron_doctor.labels import LabelError, labelled, mistakes, read_label  # noqa: PLC0415
     from neuron_doctor.pipeline import diagnose_paths  # noqa: PLC0415
-    from neuron_doctor.request import Request  # noqa: PLC0415
+    from neuron_doctor.request import Packs, Request  # noqa: PLC0415
 
     judged: list[tuple[str, list[str]]] = []
     for incident in labelled(folder):
@@ -84,6 +84,6 @@ def _labelled(rulebook: Rulebook, folder: Path) -> list[tuple[str, list[str]]]:
             label = read_label(incident)
         except LabelError as error:
             raise typer.BadParameter(str(error)) from error
-        found = diagnose_paths(Request((str(incident / "input"),)), rulebook)
+        found = diagnose_paths(Request((str(incident / "input"),), packs=Packs(isolated=True)), rulebook)
         judged.append((incident.name, mistakes(label, found)))
     return judged

@@ -9,9 +9,10 @@ from neuron_doctor.engine.checks import CHECKS, Check
 _INTRODUCTION = """\
 # What the lint checks
 
-`neuron-doctor rules lint --rules my-rules` looks at all rules together, yours beside the built-in ones. The exit status is
-0 if nothing is wrong, 1 if something is, 2 if rules cannot be used at all; then every error of every file is told, and
-nothing else is looked at. It starts no program and needs no network.
+`neuron-doctor rules lint --rules my-rules` looks at all rules together, yours beside the built-in ones and those of
+[packs](packs.md) that are found, and at the site file if there is one. The exit status is 0 if nothing is wrong, 1 if
+something is, 2 if rules cannot be used at all; then every error of every file is told, and nothing else is looked at. It
+starts no program and needs no network.
 
 Each problem has its place, the id of its check (a section below), and what to do where that is known. `--format` is
 `text` (the line with carets under what is meant), `json`, `sarif` (2.1.0, for code scanning), or `github` (workflow

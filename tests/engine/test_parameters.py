@@ -12,7 +12,7 @@ from builders import CAUSES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuron_doctor.engine.errors import Location
+from neuron_doctor.engine.errors import Location, RulebookError
 from neuron_doctor.engine.packfiles import PackFile
 from neuron_doctor.engine.parameters import BadValue, Parameter, ParameterType, Said
 from neuron_doctor.engine.rule_loader import compile_rulebook
@@ -128,9 +128,19 @@ def test_a_duration_keeps_its_bounds_whatever_their_units() -> None:
         bounded.check("121m")
 
 
-def test_names_that_packs_take_twice_are_told_with_the_first_place(tmp_path: Path) -> None:
-    from neuron_doctor.engine.errors import RulebookError  # noqa: PLC0415
+def test_what_is_wrong_in_a_shared_condition_is_told_once_whoever_asks_for_it() -> None:
+    terms = b"conditions: {many: a where n > $mots}\nparameters: {most: {type: int, default: 1, description: d}}\n"
+    rule = RULE.format(when="{term: many}", within="1s", lead="1s", parameters="{}")
+    files = [PackFile("p/causes.yaml", CAUSES.encode()), PackFile("p/terms.yaml", terms)]
+    files += [PackFile("p/one.yaml", rule.encode())]
+    other = rule.replace("id: tried", "id: other").replace("  a: {", "  b: {")
+    files += [PackFile("p/two.yaml", other.encode())]
+    with pytest.raises(RulebookError) as raised:
+        compile_rulebook(files)
+    assert str(raised.value) == "p/terms.yaml:1:32: there is no parameter $mots (did you mean '$most'?)"
 
+
+def test_names_that_packs_take_twice_are_told_with_the_first_place(tmp_path: Path) -> None:
     terms = (
         b"causes: {both: [bug]}\nconditions: {both: run}\nparameters: {both: {type: int, default: 1, description: d}}\n"
     )

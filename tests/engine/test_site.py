@@ -17,6 +17,7 @@ from neuron_doctor.engine.rule_loader import compile_rulebook
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.site import Silence, Site
 from neuron_doctor.engine.verdict import Diagnosis, Finding
+from neuron_doctor.engine.yamlfile import LINE_END
 
 TERMS = "parameters:\n  most: {type: int, default: 3, at_most: 50, description: so many are usual}\n"
 RULE = """
@@ -278,6 +279,50 @@ def test_a_mistake_has_one_message_that_says_where_and_what_to_do(
     assert (error.location.path, error.location.line, error.location.column) == ("/etc/site.yaml", *where)
     assert message in error.message
     assert hint in error.hint
+
+
+MANIFEST = "name: acme\nversion: '1'\nminimum_engine: '0.1'\n"
+PIECES = [
+    "\t",
+    ": ",
+    "[",
+    "{",
+    "'",
+    '"',
+    "- ",
+    "#",
+    "*",
+    "&a",
+    "!x",
+    "?",
+    "\n",
+    "\x00",
+    "\ud800",
+    ".nan",
+    "9" * 400,
+    "null",
+    "~",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.booleans(), st.integers(0, 500), st.integers(0, 12), st.text(max_size=4) | st.sampled_from(PIECES))
+def test_no_text_at_all_makes_a_site_file_or_a_manifest_crash(of_site: bool, start: int, length: int, by: str) -> None:
+    right = SITE if of_site else MANIFEST
+    text = right[:start] + by + right[start + length :]
+    name = "/etc/site.yaml" if of_site else "p/pack.yaml"
+    file = PackFile(name, text.encode("utf-8", "surrogatepass"))
+    try:
+        if of_site:
+            compile_rulebook(FILES, site=file)
+        else:
+            compile_rulebook([*FILES, file], "0.1.0")
+    except RulebookError as error:
+        lines = LINE_END.split(text)
+        for one in error.errors:
+            assert one.location.path == name
+            assert 0 <= one.location.line <= len(lines)
+            assert one.message
 
 
 @pytest.mark.parametrize("text", ["", "- a\n", "west\n"])
