@@ -8,13 +8,14 @@ from neuron_doctor.collectors.nrt import SYMBOLS
 from neuron_doctor.collectors.prefixes import peel
 from neuron_doctor.engine.conditions import anchors
 from neuron_doctor.engine.expressions import Expression, Junction
+from neuron_doctor.engine.parameters import Parameter, shown
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Cause, Rule, Rulebook
 from neuron_doctor.reports.escape import code_span, shortened, table_cell
 
 #: A message is shown up to so many characters.
 _LONGEST = 100
-_BY_CAUSE, _BY_MESSAGE = "by-cause.md", "by-message.md"
+_BY_CAUSE, _BY_MESSAGE, _PARAMETERS = "by-cause.md", "by-message.md", "parameters.md"
 
 #: Kind of fact -> the field by whose value a record of it is known.
 _KNOWN_BY = {
@@ -42,6 +43,7 @@ def index_pages(rulebook: Rulebook) -> Iterator[tuple[str, str]]:
     yield "index.md", _by_family(rulebook)
     yield _BY_CAUSE, _by_cause(rulebook)
     yield _BY_MESSAGE, _by_message(rulebook)
+    yield _PARAMETERS, _of_parameters(rulebook)
 
 
 def table(*header: str, rows: Iterable[Iterable[str]]) -> str:
@@ -58,7 +60,8 @@ def _by_family(rulebook: Rulebook) -> str:
     families: dict[str, list[Rule]] = {}
     for rule in sorted(rulebook.rules, key=lambda r: (r.cause.family, r.id)):
         families.setdefault(rule.cause.family, []).append(rule)
-    ways = f"{len(rulebook.rules)} rules. Also: [by cause]({_BY_CAUSE}), [by message or code]({_BY_MESSAGE}).\n"
+    ways = f"{len(rulebook.rules)} rules. Also: [by cause]({_BY_CAUSE}), [by message or code]({_BY_MESSAGE})"
+    ways += f", [what a site may set]({_PARAMETERS}).\n"
     return "\n".join(["# Rules\n", ways, *(_family(name, rules) for name, rules in families.items())])
 
 
@@ -81,6 +84,31 @@ def _by_cause(rulebook: Rulebook) -> str:
 def _causes(family: str, causes: Iterable[Cause], rules: Mapping[str, list[Rule]]) -> str:
     rows = ((f"`{cause.id}`", cause.by, cause.meaning, _links(rules.get(cause.id, ()))) for cause in causes)
     return f"## {family}\n\n" + table("cause", "at fault", "meaning", "rules", rows=rows)
+
+
+# --- what a site may set -------------------------------------------------------------------------------------------
+
+
+def _of_parameters(rulebook: Rulebook) -> str:
+    said = "The parameters of the rules: a [site file](../packs.md#the-site-file) sets them by these names.\n"
+    rows = (
+        (f"`{one.name}`", one.type, code_span(shown(one.default)), about(one), _links(_users(one, rulebook)))
+        for one in rulebook.parameters
+    )
+    return "\n".join(
+        ["# What a site may set\n", said, table("parameter", "type", "default", "what it is", "rules", rows=rows)]
+    )
+
+
+def _users(parameter: Parameter, rulebook: Rulebook) -> list[Rule]:
+    return [rule for rule in rulebook.rules if parameter.name in rule.parameters]
+
+
+def about(parameter: Parameter) -> str:
+    """What a parameter is, with its bounds."""
+    limits = (("at least", parameter.at_least), ("at most", parameter.at_most))
+    bounds = ", ".join(f"{word} {bound}" for word, bound in limits if bound is not None)
+    return parameter.description + (f" ({bounds})" if bounds else "")
 
 
 # --- by message or code --------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ repos:
     rev: v0.1.0
     hooks:
       - id: neuron-doctor-rules-lint
-        args: [--rules, my-rules]
+        args: [--isolated, --rules, my-rules]
 ```
 
 ## Silence a check

@@ -128,6 +128,58 @@ def test_a_duration_keeps_its_bounds_whatever_their_units() -> None:
         bounded.check("121m")
 
 
+TUNABLE = """\
+id: tried
+title: tried
+cause: bug
+severity: error
+trust: [F]
+parameters:
+  pause: {type: duration, default: 30s, description: a time}
+  most: {type: int, default: 3, at_least: 1, description: a number}
+patterns:
+  a: {regex: 'alpha (?P<n>\\d+)', fields: {n: int}}
+when:
+  count: {of: a where n > $most, at_least: $most, within: $pause}
+explanation: It is tried.
+references: [https://wiki.example]
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "where", "message", "hint"),
+    [
+        ("n > $most", "n > $mots", (12, 27, 5), "there is no parameter $mots", "did you mean '$most'?"),
+        ("n > $most", "n > $Most", (12, 27, 5), "cannot read 'a where n > $Most'", "a $parameter"),
+        ("n > $most", "n > $pause", (12, 27, 6), "$pause is a duration", "make it a float"),
+        ("within: $pause", "within: $paus", (12, 59, 5), "there is no parameter $paus", "did you mean '$pause'?"),
+        ("within: $pause", "within: $most", (12, 59, 5), "within wants a duration, and $most is of type int", ""),
+        ("within: $pause", "within: pause", (12, 59, 5), "within: 'pause' is not a number with its unit", ""),
+        ("at_least: $most", "at_least: most", (12, 44, 4), "at_least wants a whole number, not text", ""),
+        ("default: 30s", "default: 30", (7, 36, 2), "parameter 'pause': 30 is not a number with its unit", ""),
+        ("default: 3,", "default: 0,", (8, 30, 1), "parameter 'most': 0 is less than 1", ""),
+        ("at_least: 1,", "at_least: one,", (8, 30, 1), "parameter 'most': 'one' is not a whole number", ""),
+        ("type: int", "type: integer", (8, 16, 7), "type: there is no 'integer'", "did you mean 'int'?"),
+        (", description: a time", "", (7, 3, 5), "the key is missing: 'description'", "add it"),
+        ("parameters:", "parameter:", (6, 1, 9), "there is no key 'parameter' here", "did you mean 'parameters'?"),
+    ],
+)
+def test_a_mistake_has_one_message_that_says_where_and_what_to_do(
+    right: str, wrong: str, where: tuple[int, int, int], message: str, hint: str
+) -> None:
+    assert TUNABLE.count(right) == 1
+    files = [
+        PackFile("p/causes.yaml", CAUSES.encode()),
+        PackFile("p/tried.yaml", TUNABLE.replace(right, wrong).encode()),
+    ]
+    with pytest.raises(RulebookError) as raised:
+        compile_rulebook(files)
+    [error] = raised.value.errors
+    assert (error.location.line, error.location.column, error.location.width) == where
+    assert message in error.message
+    assert hint in error.hint
+
+
 def test_what_is_wrong_in_a_shared_condition_is_told_once_whoever_asks_for_it() -> None:
     terms = b"conditions: {many: a where n > $mots}\nparameters: {most: {type: int, default: 1, description: d}}\n"
     rule = RULE.format(when="{term: many}", within="1s", lead="1s", parameters="{}")
