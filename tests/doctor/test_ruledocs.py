@@ -65,6 +65,7 @@ def test_every_rule_has_a_page_and_stands_in_every_index(tmp_path: Path) -> None
         "rules/by-cause.md",
         "rules/by-message.md",
         "rules/index.md",
+        "rules/parameters.md",
     ]
     for name in ("by-cause", "by-message", "index"):
         assert "[broken-axle](broken-axle.md)" in found[f"rules/{name}.md"]
@@ -77,6 +78,26 @@ def test_messages_are_shown_as_an_example_has_them_and_codes_by_what_makes_the_r
     assert "| 5 | `NRT_TIMEOUT` | [broken-axle](broken-axle.md) |" in text
     assert "| 1201 | `NRT_EXEC_HW_ERR_HBM_UE` | none yet |" in text
     assert "| 1202 | `NRT_EXEC_HW_ERR_NC_UE` | none yet |" in text
+
+
+def test_parameters_stand_on_the_page_of_the_rule_and_on_their_own(tmp_path: Path) -> None:
+    declared = "parameters: {lag: {type: duration, default: 90s, at_least: 1s, description: a time}}\npatterns:"
+    rule = RULE.replace("patterns:", declared, 1).replace("within: 90s", "within: $lag")
+    rulebook = made(tmp_path / "pack", axle=rule)
+    row = "| `broken-axle.lag` | duration | `'90s'` | a time (at least 1s) |"
+    assert (
+        f"## What a site may set\n\n| parameter | type | value | what it is |\n| --- | --- | --- | --- |\n{row}\n"
+        in page(rulebook, "rules/broken-axle.md")
+    )
+    assert f"{row} [broken-axle](broken-axle.md) |" in page(rulebook, "rules/parameters.md")
+    assert "What a site may set" not in page(made(tmp_path / "other", axle=RULE), "rules/broken-axle.md")
+
+
+def test_a_rule_of_a_pack_says_which_version_it_is_from(tmp_path: Path) -> None:
+    pack = tmp_path / "pack"
+    assert "| from |" not in page(made(pack, axle=RULE), "rules/broken-axle.md")
+    (pack / "pack.yaml").write_text("name: axles\nversion: '1.2'\nminimum_engine: '0.1'\n")
+    assert "| from | pack axles 1.2 |" in page(load_rulebook([pack]), "rules/broken-axle.md")
 
 
 def test_causes_without_a_rule_are_told(tmp_path: Path) -> None:
@@ -105,4 +126,5 @@ def test_the_page_of_a_rule_that_is_no_more_is_removed_and_nothing_else(tmp_path
         "by-hand.md",
         "by-message.md",
         "index.md",
+        "parameters.md",
     ]
