@@ -29,8 +29,8 @@ def found_packs(installed: Installed, environment: Mapping[str, str], machine: P
 def _packs_in(place: Path) -> Iterator[Root]:
     try:
         inside = sorted(place.iterdir())
-    except (FileNotFoundError, NotADirectoryError):
-        return
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return  # what this user may not look into is not theirs: HOME may be somebody else's
     except OSError as error:
         yield _root(place, f"cannot be read: {error.strerror}")
         return
@@ -52,8 +52,16 @@ def found_site(environment: Mapping[str, str], machine: Path = MACHINE) -> PackF
     """The site file of the user, else that of the machine."""
     own = user_directory(environment, "XDG_CONFIG_HOME", ".config")
     places = [place / _SITE for place in (own, machine) if place]
-    path = next((place for place in places if place.exists()), None)
+    path = next((place for place in places if _is_there(place)), None)
     return site_of(path, fault_of(path)) if path else None
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file, for this user."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return False
 
 
 def site_of(path: Path, fault: str = "") -> PackFile:

@@ -61,6 +61,13 @@ def _places() -> Iterator[tuple[str, int]]:
     """The entries of Python's path with the times at which they last changed. What is relative is not looked at, nor is what
     `python -m` puts first: a folder that somebody stands in, maybe that of an incident, brings nothing."""
     for number, place in enumerate(map(Path, sys.path)):
-        if place.is_absolute() and not (number == 0 and not sys.flags.safe_path and place == Path.cwd()):
+        if place.is_absolute() and not (number == 0 and not sys.flags.safe_path and _is_here(place)):
             with suppress(OSError):
                 yield str(place), place.stat().st_mtime_ns
+
+
+def _is_here(place: Path) -> bool:
+    try:
+        return place == Path.cwd()
+    except OSError:  # the folder of a job that was cleaned up
+        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +15,7 @@ from builtin_rules import engine, rulebook
 from msgspec.structs import replace
 from snapshot_inputs import SAMPLES
 
+from neuron_doctor import collector_kit
 from neuron_doctor.collector_kit import STRANGERS, Sample, faults_of, memory_faults
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.discover import discover
@@ -183,6 +185,13 @@ BAD: list[tuple[str, dict[str, object]]] = [
 def test_a_collector_that_breaks_a_promise_is_told_so(said: str, bad: dict[str, object]) -> None:
     faults = faults_of(replace(GOOD, **bad), [TEXT])
     assert any(said in fault for fault in faults), faults
+
+
+def test_a_collector_that_takes_too_long_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collector_kit, "SLOWEST", -1.0)
+    faults = faults_of(GOOD, [TEXT])
+    assert any(re.match(r"it took \d+ s for \d+ bytes that begin with", fault) for fault in faults)
+    assert any(re.match(r"it took \d+ s for \d+ bytes \(a sample cut off", fault) for fault in faults)
 
 
 def test_without_samples_nothing_can_be_said() -> None:

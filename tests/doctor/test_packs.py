@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from neuron_doctor.engine.rule_loader import compile_rulebook
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.installed import Brought, Installed, installed
 from neuron_doctor.keep import Keep
-from neuron_doctor.packs import builtin_pack, load, load_with_examples
+from neuron_doctor.packs import builtin_pack, load, load_with_examples, roots, site_file
 from neuron_doctor.request import Packs
 from neuron_doctor.seal import sealed
 
@@ -385,6 +386,42 @@ def test_without_home_and_path_everything_works(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_from_a_folder_that_is_no_more_everything_works(tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text("step 1\n")
+    (tmp_path / "gone").mkdir()
+    program = Path(sys.executable).parent / "neuron-doctor"
+    command = f"cd gone && rmdir ../gone && exec {program} diagnose {tmp_path / 'run.log'} --quiet"
+    done = subprocess.run(
+        ["/bin/bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_a_user_may_not_look_into_is_not_there_for_them(
+    machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HOME may be that of somebody else, and /etc/neuron-doctor root's alone."""
+    write_pack(user(tmp_path) / "a", "usr")
+    (tmp_path / "config" / "neuron-doctor").mkdir(parents=True)
+    (tmp_path / "config" / "neuron-doctor" / "site.yaml").write_text("name: own\n")
+    write_pack(machine / "b", "mac")
+    stat, scandir = Path.stat, os.listdir
+
+    def refused(path: Path, **options: bool) -> os.stat_result:
+        if "data" in path.parts or "config" in path.parts:
+            raise PermissionError(13, "Permission denied")
+        return stat(path, **options)
+
+    def unlisted(path: str) -> list[str]:
+        refused(Path(path))
+        return scandir(path)
+
+    monkeypatch.setattr(Path, "stat", refused)
+    monkeypatch.setattr(os, "listdir", unlisted)
+    assert [root.name for root in roots(Packs(), Keep(None))] == ["built-in", "b"]
+    assert site_file(Packs()) is None
+
+
 def test_a_start_with_kept_packs_and_site_loads_neither_yaml_nor_metadata(tmp_path: Path) -> None:
     home = tmp_path / "home"
     write_pack(home / "data" / "neuron-doctor" / "rules.d" / "a", "mac")
@@ -405,8 +442,6 @@ def test_a_start_with_kept_packs_and_site_loads_neither_yaml_nor_metadata(tmp_pa
     script.write_text(look)
     env = {"NEURON_DOCTOR_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path / "site")}
     env |= {"XDG_DATA_HOME": str(home / "data"), "XDG_CONFIG_HOME": str(home / "config")}
-    import subprocess  # noqa: PLC0415
-
     cold, warm = (
         subprocess.run([sys.executable, script], capture_output=True, text=True, env=env, timeout=120, check=True)
         for _ in range(2)
