@@ -8,6 +8,8 @@ was caught, peers that went first at the end.
 - A process's word holds for what the same process said before it. What follows it may be the failure of the last save.
 - The scheduler's word (Slurm's COMPLETED 0:0, a Job of Kubernetes that is complete, pods that have succeeded) holds for all
   whose fault lies with a peer: nobody waited for ever in a job that came to its end.
+- Launchers that say together, each in words of its own, that as many workers ended with 0 as the flight recorders show ranks
+  speak for all collectives of these: somebody asked for the dumps of a job that moved.
 
 Nothing of this counts where anybody reports a worker that failed in the last attempt: a batch script that goes on after a
 failure also ends with 0. What a launcher reported before it started its workers anew, and all of them ended with 0, was an
@@ -24,21 +26,27 @@ from msgspec import Struct, field
 from neuron_doctor.engine.bystanders import Bystanders
 from neuron_doctor.engine.facts import Fact, pod_of
 from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.topology import Topology
+from neuron_doctor.engine.world import world_of
 
 #: Reasons of events by which a Job, or an operator's job, has ended well.
 JOB_ENDED = frozenset({"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJobSucceeded"})
 
 
 class EndedWell(Struct, frozen=True):
-    """The words of good ends by source, where the last progress of each source stands, and whether the job ended well."""
+    """The words of good ends by source, where the last progress of each source stands, and whether the job, or each rank that
+    the flight recorders know, ended well."""
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)
     job: bool = False
+    ranks: bool = False
 
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
         of_peer = match.rule.cause.by == "peer"
+        if self.ranks and match.facts and all(fact.kind == "collective" for fact in match.facts):
+            return True
         if not match.facts or not match.rule.survivable:
             return False
         return (self.job and of_peer) or all(
@@ -74,7 +82,8 @@ def ended_well(facts: Iterable[Fact], others: Bystanders) -> EndedWell:
             failures.append(fact)
     if not all(_made_good(fact, restarts[fact.source], words[fact.source]) for fact in failures):
         return EndedWell()
-    return EndedWell(words, last_step, _of_slurm(facts) or _of_kubernetes(facts, others))
+    job = _of_slurm(facts) or _of_kubernetes(facts, others)
+    return EndedWell(words, last_step, job, _of_launchers(facts, words, last_step))
 
 
 def _made_good(failure: Fact, restarts: Iterable[int], words: Iterable[Fact]) -> bool:
@@ -98,6 +107,19 @@ def _of_slurm(facts: Iterable[Fact]) -> bool:
     codes = ("exitcode", "signal", "derived_exitcode")
     good = all(row.data.get("state") == "COMPLETED" and not any(map(row.data.get, codes)) for row in rows)
     return good and len({row.data.get("job_id") for row in rows}) == 1
+
+
+def _of_launchers(facts: Iterable[Fact], words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> bool:
+    """All ranks of the world of the dumps have ended with 0, by launchers after whose words no step was made. A copy of a log
+    says the same in the same words, and counts once."""
+    workers = {
+        word.span.text: count
+        for source, told in words.items()
+        for word in told
+        if word.data.get("exited") and isinstance(count := word.data.get("workers"), int)
+        if last_step.get(source, -1) < word.span.offset
+    }
+    return bool(workers) and sum(workers.values()) == world_of(facts, Topology())
 
 
 def _of_kubernetes(facts: Sequence[Fact], others: Bystanders) -> bool:

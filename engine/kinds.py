@@ -59,9 +59,10 @@ _ALL = (
     ),
     _kind(
         "completion",
-        "a program says that its work is done, or (`exited`) a launcher that all its processes have ended with 0",
+        "a program says that its work is done, or (`exited`) a launcher that all its processes have ended with 0; "
+        "`workers` is how many it says there were",
         _TEXT,
-        "exited:bool",
+        "exited:bool workers:int",
     ),
     _kind("restart", "a launcher says that it starts its workers anew", _TEXT, "launcher:str"),
     _kind(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import hit, pack, progress, rule, source
+from msgspec.structs import replace
 
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Collection, Fact, Place, Span, Value
@@ -105,6 +106,35 @@ def test_nobody_waited_for_ever_in_a_job_that_slurm_shows_as_completed(
     tmp_path: Path, rows: list[Fact], role: Role
 ) -> None:
     assert roles(tmp_path, hit("waiting", pid=3), *rows) == {("waits", role)}
+
+
+def all_ended(name: str, workers: int, text: str, offset: int = 90) -> Fact:
+    fact = said("completion", {"exited": True, "workers": workers}, offset=offset, name=name)
+    return replace(fact, span=replace(fact.span, text=text))
+
+
+@pytest.mark.parametrize(
+    ("words", "role"),
+    [
+        ([all_ended("s", 8, "a: all 8"), all_ended("t", 8, "b: all 8")], Role.SURVIVED),
+        ([all_ended("s", 16, "all 16")], Role.SURVIVED),
+        ([all_ended("s", 8, "a: all 8")], Role.CASCADE),
+        ([all_ended("s", 8, "a: all 8"), all_ended("t", 8, "a: all 8")], Role.CASCADE),
+        ([all_ended("s", 16, "all 16"), progress(offset=95)], Role.CASCADE),
+        ([all_ended("s", 16, "all 16"), failed()], Role.CASCADE),
+    ],
+)
+def test_dumps_of_a_job_all_of_whose_ranks_ended_with_0_show_no_hang(
+    tmp_path: Path, words: list[Fact], role: Role
+) -> None:
+    """Half of the ranks may hang, a copy of a log tells of no others, and a step later there was another run."""
+    waits = rule("waits", "record: collective", cause="stuck", more="role: victim\nsurvivable: false")
+    listed: dict[str, Value] = {"groups": (), "entries": 0, "whole": True, "issued": 0, "last_ns": 0, "peers": "0-15"}
+    world = said("fr-rank", listed, name="d", rank=0)
+    open_one = said("collective", {"verdict": "undecided", "description": "d"}, name="e")
+    sources = (source("s"), source("t"), source("d", kind="flight-recorder"))
+    found = diagnose(pack(tmp_path, waits), Collection(sources, (*words, world, open_one))).findings
+    assert {finding.role for finding in found if finding.rule == "waits"} == {role}
 
 
 def test_a_program_that_raised_is_not_acquitted_by_a_batch_script_that_ends_with_0(tmp_path: Path) -> None:
