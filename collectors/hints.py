@@ -47,7 +47,7 @@ _EVIDENCE = (
     r"(?:dmesg(?:-[a-zA-Z](?![a-zA-Z\d]))?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
     r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|job"
     r"|run|console|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data"
-    r"|before|after|pre|post|previous|tail|full)"
+    r"|before|after|pre|post|previous|tail|full|stacks?|py-?spy|backtraces?)"
 )
 _EVIDENCE_BEFORE = regex(rf"(?:{_EVIDENCE}[-_.])+", re.IGNORECASE)
 _EVIDENCE_AFTER = regex(rf"[-_.]{_EVIDENCE}$", re.IGNORECASE)
@@ -92,6 +92,7 @@ _DUMP_OF_HOST = regex(r".{0,100}rank_(?P<host>[A-Za-z][\w.-]{0,200})_(?P<rank>\d
 _ATTEMPT = regex(r"(?:attempt|restart|retry)[-_]?(?P<attempt>\d{1,6})", re.IGNORECASE)
 _TASK = regex(r"\d{1,4}", re.ASCII)
 _PID = regex(r"(?<![a-z])pid[-_.]?(?P<pid>\d{1,10})(?!\d)", re.IGNORECASE)
+_PID_AT_END = regex(r"[-_.]pid[-_.]?\d{1,10}$", re.IGNORECASE)
 _SLURM = regex(r"slurm-(?P<job>\d{1,12})(?:[_.-].{0,100})?\.(?:out|err|log)(?:\..{1,20})?")
 
 _KUBELET_POD = regex(r"[a-z\d-]{1,63}_(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32,36}")
@@ -104,9 +105,9 @@ def plain(name: str) -> str:
 
 
 def bare(name: str) -> str:
-    """The name of a file or directory without extensions, date, words for evidence at its ends, and rank."""
+    """The name of a file or directory without extensions, date, words for evidence at its ends, rank, and process."""
     stem = plain(name)
-    stem = _RANK_ITSELF.sub("", stem).strip("-_.")
+    stem = _PID_AT_END.sub("", _RANK_ITSELF.sub("", stem)).strip("-_.")
     before = _EVIDENCE_BEFORE.match(stem)
     stem = stem[before.end() :] if before else stem
     while shorter := _EVIDENCE_AFTER.sub("", stem):

@@ -128,12 +128,15 @@ def _over(doc: OverDoc, spot: Spot) -> cond.Over:
         _check_field(have, doc.alike, spot.at("alike"))
     if doc.alike is not None and doc.each == "peer":
         spot.complain("alike compares ranks, hosts or devices, not the peers of each group", "leave alike out")
+    among = _some_query(doc.among, spot.at("among")) if doc.among is not None else None
+    if among is not None and (doc.alike is not None or doc.each == "peer"):
+        spot.complain("alike and the peers of each group say among whom already", "leave among out")
     if (doc.quantifier in _NUMBERED) != (doc.number is not None):
         numbered = doc.quantifier in _NUMBERED
         said = f"{doc.quantifier} {'needs a number' if numbered else 'is not about a number'}"
         spot.complain(said, "add number: 1" if numbered else "leave number out")
     number = amount_at(doc.number, spot.at("number")) if doc.number is not None else 0
-    return cond.Over(doc.each, doc.quantifier, have, doc.alike, number)
+    return cond.Over(doc.each, doc.quantifier, have, doc.alike, number, among)
 
 
 def _finding(name: str, spot: Spot, *, elsewhere: bool = False) -> cond.FindingRef:

@@ -69,15 +69,16 @@ class Measure(Struct, frozen=True, cache_hash=True):
 
 
 class Over(Struct, frozen=True, cache_hash=True):
-    """A quantifier over the known ranks, hosts or devices, or over the peers of each process group; or over those that have
-    the record at all, by whether their value of the field `alike` is the commonest one. `number` is that of `exactly` and
-    `all-but`."""
+    """A quantifier over the known ranks, hosts or devices, or over the peers of each process group; over those that have a
+    record of `among`; or over those that have the record at all, by whether their value of the field `alike` is the
+    commonest one. `number` is that of `exactly` and `all-but`."""
 
     each: str
     quantifier: str
     have: RecordQuery
     alike: str | None = None
     number: int = 0
+    among: RecordQuery | None = None
 
 
 class FindingRef(Struct, frozen=True, cache_hash=True):
@@ -96,8 +97,10 @@ def queries(condition: Condition) -> tuple[RecordQuery, ...]:
     match condition:
         case Combination(parts=parts):
             return tuple(chain.from_iterable(map(queries, parts)))
-        case Record(query=query) | Count(query=query) | Measure(query=query) | Over(have=query):
+        case Record(query=query) | Count(query=query) | Measure(query=query) | Over(have=query, among=None):
             return (query,)
+        case Over(have=have, among=among):
+            return (have,) if among is None else (have, among)
         case Sequence(steps=steps, until=until):
             return steps if until is None else (*steps, until)
         case Absent(query=query, after=after):
@@ -137,8 +140,8 @@ def counts(condition: Condition) -> Iterator[RecordQuery]:
         case Combination(parts=parts):
             for part in parts:
                 yield from counts(part)
-        case Count(query=query) | Measure(query=query) | Over(have=query):
-            yield query
+        case Count() | Measure() | Over():
+            yield from queries(condition)
         case _:
             return
 

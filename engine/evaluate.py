@@ -278,6 +278,7 @@ _OF_THOSE_THAT_HAVE = frozenset({"all", "any"})
 def _over(condition: cond.Over, scene: Scene) -> Proof:
     facts = tuple(scene.answers(condition.have))
     alike = f" with one {condition.alike}" if condition.alike else ""
+    alike += f" among those with {condition.among.text}" if condition.among else ""
     number = f" {condition.number}" if condition.number else ""
     op = f"{condition.quantifier}{number} {condition.each} has {condition.have.text}{alike}"
     singled: set[int | str] = set()
@@ -285,7 +286,7 @@ def _over(condition: cond.Over, scene: Scene) -> Proof:
         side = _QUANTIFIERS[condition.quantifier](len(having), len(lacking), condition.number)
         singled |= set() if side is None else having if side else lacking
     sure = bool(singled) and condition.quantifier in _OF_THOSE_THAT_HAVE and not condition.alike
-    if condition.have.name in scene.unsearched and not sure:
+    if not sure and any(query.name in scene.unsearched for query in cond.queries(condition)):
         return Proof(op, held=None, facts=facts)
     return Proof(op, held=bool(singled), facts=facts, subjects=tuple(sorted(singled)))
 
@@ -304,6 +305,8 @@ def sides(condition: cond.Over, scene: Scene) -> list[Sides]:
         known = set(scene.known.get("rank", ()))
         return [(ranks & members, (known & members) - ranks) for members in map(set, scene.groups)]
     having = _having(facts, condition.each)
+    if condition.among:
+        return [(having, _having(scene.answers(condition.among), condition.each) - having)]
     return [(having, set(scene.known.get(condition.each, ())) - having)]
 
 

@@ -115,12 +115,13 @@ class OverDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """How many of the known ranks (hosts, devices; peers of a process group) have a record; `number` is that of `exactly` and
     `all-but`. The finding is about the exceptions for `all-but` and `all-but-few` (at most a quarter, at least two that have
     it), about those that have it otherwise. With `alike`, only those that have a record count, and to have it is to have one
-    with the commonest value of that field."""
+    with the commonest value of that field. With `among`, those that have a record of that query are the known ones."""
 
     each: Literal["rank", "host", "device", "peer"]
     quantifier: Literal["all", "any", "none", "exactly", "all-but", "majority", "odd-one-out", "all-but-few"]
     have: Query
     alike: str | None = None
+    among: Query | None = None
     number: Amount | None = None
 
 

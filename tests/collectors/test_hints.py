@@ -46,6 +46,8 @@ INSTANCE = "i-0123456789abcdef0"
         ("lspci_i-0123456789abcdef0_0914.txt", "i-0123456789abcdef0"),
         ("neuron-ls_node3_after.txt", "node3"),
         ("before_node3.txt", "node3"),
+        ("stack-10.0.3.7.txt", "10.0.3.7"),
+        ("py-spy/cn-05_pid6013.txt", "cn-05"),
     ],
 )
 def test_a_host_is_told_by_its_shape_or_its_parent(path: str, host: str) -> None:
@@ -58,6 +60,7 @@ def test_a_host_is_told_by_its_shape_or_its_parent(path: str, host: str) -> None
         "logs/input/out/x.log",
         "node-logs/x.log",
         "nodes/x.log",
+        "stacks/pid6013.txt",
         "hosts.txt",
         "host.log",
         "run1/x.log",

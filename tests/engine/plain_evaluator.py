@@ -172,6 +172,8 @@ def sides(condition: cond.Over, job: Job) -> list[tuple[set[object], set[object]
     having = {fact.place.rank for fact in facts} - {None}
     if condition.each == "peer":
         return [(having & group, (ranks & group) - having) for group in job.groups]  # type: ignore[arg-type]
+    if condition.among:
+        ranks = {fact.place.rank for fact in job.answers(condition.among) if fact.place.rank is not None}
     return [(set(having), ranks - having)]  # type: ignore[arg-type]
 
 

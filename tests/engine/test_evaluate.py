@@ -158,6 +158,14 @@ def test_those_whose_value_differs_from_that_of_nearly_all_are_singled_out(
     assert proof.subjects == (singled or ())
 
 
+def test_only_those_with_a_record_of_another_query_are_known() -> None:
+    condition = cond.Over("rank", "all-but-few", parse_query("a"), among=parse_query("b"))
+    waits = [hit("a", rank=rank, offset=rank) for rank in (0, 1, 2)]
+    stacks = [hit("b", rank=rank, offset=10 + rank) for rank in (0, 1, 2, 5)]
+    assert judged(condition, *waits, *stacks, rank=range(4)).subjects == (5,)
+    assert not judged(condition, *waits, *stacks[:3], rank=range(4)).held
+
+
 def test_who_has_the_common_value_among_others_is_not_singled_out() -> None:
     condition = cond.Over("rank", "all-but-few", parse_query("a"), alike="v")
     facts = [
