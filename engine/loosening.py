@@ -84,7 +84,7 @@ def _literal_of(atom: str) -> str:
 _GAP = regex(r"(?:(?<!\\)(?:\.|\\S)|\[\^[^\]\\]*(?:\\.[^\]\\]*)*\])\{\d+,\d+\}")
 
 #: `^` where an alternative begins, `$` where one ends.
-_ANCHOR = regex(r"(?:(?<=[|(:>])|\A)\^|(?<!\\)\$(?=[|)]|\Z)")
+_ANCHOR = regex(r"(?:(?<=[|(:>])|(?<=\(\?i\))|\A)\^|(?<!\\)\$(?=[|)]|\Z)")
 
 #: Refers to a group, which must then stay as it is.
 _REFERENCE = regex(r"\(\?P=|\(\?\(|\\[1-9]")

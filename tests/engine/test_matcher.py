@@ -91,6 +91,7 @@ def test_lines_made_from_a_pattern_are_candidates_in_both_engines(pattern: Patte
         (r"(?:^a|b$) c\$", r"(?:a|b) c\$"),
         (r"[^x]y", "[^x]y"),
         (r"^(?P<n>^z)$", "(?P<n>z)"),
+        (r"(?i)^(?:host|node) ?[:=]\S$", r"(?i)(?:host|node) ?[:=]\S"),
     ],
 )
 def test_the_database_does_not_look_for_the_ends_of_a_message(regex: str, loose: str) -> None:
