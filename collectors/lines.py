@@ -83,7 +83,7 @@ def _gist(line: Line) -> Gist:
 
 
 class Lines(Struct):
-    """The lines of one block. `gists` are those of the shapes of the input, which its blocks share."""
+    """The lines of one block. `gists` are those of the shapes of lines, which all blocks share."""
 
     block: Block
     gists: dict[bytes, Gist]

@@ -49,17 +49,22 @@ _NEWLINE = ord("\n")
 
 
 class _Known(Struct, frozen=True):
-    """What a pattern finds in every line of a shape: the `match` in one of them (None: the pattern does not match), and its
-    place over that of the file. What is `telling` tells the match in all of them, but for the time of those that are
-    `timed`."""
+    """What a pattern finds in every line of a shape: the `match` in one of them (None: the pattern does not match). What is
+    `telling` tells the match in all of them, but for the time of those that are `timed`."""
 
     match: Match | None
-    place: Place | None
     telling: bool = False
     timed: bool = False
 
 
-_NOTHING = _Known(None, None)
+_NOTHING = _Known(None)
+
+
+class _Shapes(Struct):
+    """What is known of the shapes of lines, whatever input they stand in: the ranks of a job write the same."""
+
+    gists: dict[bytes, Gist] = field(default_factory=dict)
+    known: dict[tuple[str, bytes], _Known] = field(default_factory=dict)
 
 
 class _Scan(Struct):
@@ -68,20 +73,23 @@ class _Scan(Struct):
     inp: Input
     patterns: tuple[Pattern, ...]
     matcher: Matcher
+    shapes: _Shapes
     kernel: int = 0
     others: int = 0
     steps: Steps = field(default_factory=Steps)
     times: Steps = field(default_factory=lambda: Steps(KEEP_TIMES))
     storm: Storm = field(default_factory=Storm)
-    gists: dict[bytes, Gist] = field(default_factory=dict)
-    known: dict[tuple[str, bytes], _Known] = field(default_factory=dict)
+    #: Places that lines state, over that of the input.
+    places: dict[Place, Place] = field(default_factory=dict)
 
 
 def text_collector(patterns: PatternSet, matcher: Matcher) -> Collector:
     """The collector of everything that is text and nothing more special. It must be asked last."""
 
+    shapes = _Shapes()
+
     def collect(inp: Input) -> Iterable[Fact]:
-        return _collect(_Scan(inp, patterns.patterns, matcher))
+        return _collect(_Scan(inp, patterns.patterns, matcher, shapes))
 
     title = "logs of the runtime, frameworks, launchers and the kernel"
     return Collector("log", title, is_text, collect, divisible=True)
@@ -106,7 +114,7 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
     for block in blocks(scan.inp.stream, scan.inp.extent):
         size += block.end - block.start
         _sample(scan, block)
-        for candidates in _candidates(scan, Lines(block, scan.gists)):
+        for candidates in _candidates(scan, Lines(block, scan.shapes.gists)):
             yield from _facts(scan, candidates)
         scan.inp.records += block.lines()
         yield from _progress(scan, last=block.last)
@@ -197,34 +205,46 @@ def _where(scan: _Scan, candidate: Candidate, shape: bytes | None) -> tuple[Plac
     """The place of the fact that a candidate makes, if it makes one; and the match, where that had to be looked for. What
     other lines of this shape said holds for this one: a storm is lines of few shapes."""
     pattern = candidate.pattern
-    known = scan.known.get((pattern.id, shape)) if shape is not None else None
+    known = scan.shapes.known.get((pattern.id, shape)) if shape is not None else None
     if known is not None:
-        inherited = NOWHERE if known.match is None or known.match.record.has_header else inherited_place(candidate)
-        if known.match is None or inherited is NOWHERE:
-            return known.place, None
-        return known.match.place.over(inherited).over(scan.inp.place), None
+        match = known.match
+        if match is None:
+            return None, None
+        inherited = NOWHERE if match.record.has_header else inherited_place(candidate)
+        if inherited is NOWHERE:
+            return _over_input(scan, match.place), None
+        return match.place.over(inherited).over(scan.inp.place), None
     found = found_by(candidate)
     match = read_of(candidate, found, scan.inp) if found else None
     if shape is not None and (match or not found) and _is_lasting(candidate):
-        if len(scan.known) >= _MOST_KNOWN:
-            scan.known.clear()
-        scan.known[pattern.id, shape] = _known(scan, candidate, match) if match else _NOTHING
+        if len(scan.shapes.known) >= _MOST_KNOWN:
+            scan.shapes.known.clear()
+        scan.shapes.known[pattern.id, shape] = _known(candidate, match) if match else _NOTHING
     return (place_of(candidate, match, scan.inp) if match else None), match
+
+
+def _over_input(scan: _Scan, stated: Place) -> Place:
+    place = scan.places.get(stated)
+    if place is None:
+        if len(scan.places) >= _MOST_KNOWN:
+            scan.places.clear()
+        place = scan.places[stated] = stated.over(scan.inp.place)
+    return place
 
 
 def _match(scan: _Scan, candidate: Candidate, shape: bytes | None) -> Match | None:
     """What a candidate says, told by a line of the same shape where that tells it."""
-    known = scan.known.get((candidate.pattern.id, shape)) if shape is not None else None
+    known = scan.shapes.known.get((candidate.pattern.id, shape)) if shape is not None else None
     if known is None or known.match is None or not known.telling:
         return match_of(candidate, scan.inp)
     return alike(known.match, candidate) if known.timed else known.match
 
 
-def _known(scan: _Scan, candidate: Candidate, match: Match) -> _Known:
+def _known(candidate: Candidate, match: Match) -> _Known:
     begin, end = candidate.begin, candidate.end
     timed = is_stamped(candidate.lines.block.data[begin:end])
     single = len(candidate.lines.peeled(begin, end).records) == 1
-    return _Known(match, match.place.over(scan.inp.place), telling=single or not timed, timed=timed)
+    return _Known(match, telling=single or not timed, timed=timed)
 
 
 def _is_lasting(candidate: Candidate) -> bool:

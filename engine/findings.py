@@ -35,7 +35,7 @@ class Folded(Struct, frozen=True):
 
 def fold(graph: Graph) -> list[Folded]:
     """Findings equal in rule, role and cause that hang on the same roots; roots only over ranks of one fault."""
-    roots_of = graph.roots_of()
+    roots_of, ends = graph.roots_of(), [_end(graph, number) for number in range(len(graph.matches))]
     groups: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for number, match in enumerate(graph.matches):
         role = graph.roles[number]
@@ -44,7 +44,7 @@ def fold(graph: Graph) -> list[Folded]:
             local = (match.hosts if match.rule.cause.by in _LOCAL else (), place.device, place.group)
             key: tuple[object, ...] = (match.rule.id, role, place.attempt, *local)
         else:
-            key = (match.rule.id, role, tuple(sorted({_end(graph, end) for end in roots_of[number] - {number}})))
+            key = (match.rule.id, role, frozenset(ends[end] for end in roots_of[number] if end != number))
         groups[key].append(number)
     return [_folded(graph, members) for members in groups.values()]
 

@@ -151,7 +151,7 @@ def _decided(links: Iterable[Link], matches: Sequence[Match]) -> list[Link]:
     """Sure links, and an unsure one where it is the only explanation that its effect has: of several matches of one rule,
     which say the same of different places, the first."""
     by_effect: dict[int, list[Link]] = defaultdict(list)
-    for link in links:
+    for link in dict.fromkeys(links):
         by_effect[link.effect].append(link)
     kept: list[Link] = []
     for found in by_effect.values():
@@ -159,7 +159,7 @@ def _decided(links: Iterable[Link], matches: Sequence[Match]) -> list[Link]:
         alike = len({matches[link.cause].rule.id for link in found}) == 1
         nearest = min(link.cause for link in found)
         kept.extend(sure or (link for link in found if alike and link.cause == nearest))
-    return sorted(set(kept), key=lambda link: (link.effect, link.cause, link.type))
+    return kept
 
 
 def _acyclic(links: Sequence[Link], matches: Sequence[Match]) -> list[Link]:
@@ -170,13 +170,13 @@ def _acyclic(links: Sequence[Link], matches: Sequence[Match]) -> list[Link]:
     for link in links:
         causes[link.effect].append(link.cause)
     component = {node: number for number, nodes in enumerate(components(causes)) for node in nodes}
-    after: dict[int, set[int]] = defaultdict(set)
     kept: list[Link] = []
-    for link in sorted(links, key=lambda link: _weakness(link, matches[link.cause])):
-        inside = component[link.effect] == component[link.cause]
-        if not inside:
-            kept.append(link)
-        elif not _reaches(after, link.cause, link.effect):
+    inside: list[Link] = []
+    for link in links:
+        (inside if component[link.effect] == component[link.cause] else kept).append(link)
+    after: dict[int, set[int]] = defaultdict(set)
+    for link in sorted(inside, key=lambda link: _weakness(link, matches[link.cause])):
+        if not _reaches(after, link.cause, link.effect):
             after[link.effect].add(link.cause)
             kept.append(link)
     return kept
