@@ -17,8 +17,9 @@ from neuron_doctor.collectors.prefixes import Line, peel
 from neuron_doctor.engine.facts import Place
 from neuron_doctor.engine.regexes import regex
 
-#: So many shapes are remembered at once.
-_MOST = 4096
+#: So many shapes are remembered at once, and of lines that are so long at most: thousands of longer ones take much memory,
+#: and a message that comes again and again is short.
+_MOST, LONGEST = 4096, 1024
 
 #: The stamps that most lines begin with: a time of the day behind a date, or the seconds since boot. Of other digits it would
 #: depend whether they are a time at all, so a date stays as it is.
@@ -29,8 +30,9 @@ _STAMP = (
 )
 _STAMP_OF_BYTES, _STAMP_OF_TEXT = regex(_STAMP.encode()), regex(_STAMP, re.ASCII)
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
-#: A message that ends so goes on in the lines below it.
-_UNFINISHED = regex(r"(?:[:=(,\\]|\bmodel|\bfor model)\s*$|^\S+:\S+\s*$")
+#: A message that ends so, or is nothing but this, goes on in the lines below it.
+_OPEN_END, _LONGEST_END = regex(r"(?:[:=(,\\]|\bmodel)\Z"), 5
+_OPEN_WHOLE = regex(r"\S+:\S+")
 
 
 def shape_of(raw: bytes) -> bytes:
@@ -77,9 +79,13 @@ class Gist(Struct, frozen=True):
 def _gist(line: Line) -> Gist:
     last = line.records[-1]
     heads = last.has_header and last.instant is not None
-    unfinished = heads and bool(_UNFINISHED.search(line.text[last.start : last.end]))
+    unfinished = heads and _is_unfinished(line.text[last.start : last.end].rstrip())
     message = "".join(line.text[record.start : record.end] for record in line.records)
     return Gist(message, last.place, heads, unfinished)
+
+
+def _is_unfinished(message: str) -> bool:
+    return bool(_OPEN_END.search(message, max(0, len(message) - _LONGEST_END)) or _OPEN_WHOLE.fullmatch(message))
 
 
 class Lines(Struct):
@@ -122,7 +128,7 @@ class Lines(Struct):
                 gist = _gist(line)
                 if len(self.gists) >= _MOST:
                     self.gists.clear()
-                if stands_for_its_shape(line, raw):
+                if len(raw) <= LONGEST and stands_for_its_shape(line, raw):
                     self.gists[shape] = gist
             self._here[begin, end] = gist
         return gist

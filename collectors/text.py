@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import Block, blocks
 from neuron_doctor.collectors.cut_traceback import cut_traceback
-from neuron_doctor.collectors.lines import Gist, Lines, decoded, is_stamped, shape_of, stands_for_its_shape
+from neuron_doctor.collectors.lines import LONGEST, Gist, Lines, decoded, is_stamped, shape_of, stands_for_its_shape
 from neuron_doctor.collectors.matches import (
     REACH_ASIDE,
     Candidate,
@@ -195,8 +195,8 @@ def _progress(scan: _Scan, *, last: bool) -> Iterator[Fact]:
 
 
 def _shape(candidate: Candidate) -> bytes | None:
-    """The shape of the line, where it is all looked at."""
-    if candidate.end - candidate.begin > REACH_ASIDE:
+    """The shape of the line, if it is short enough to be remembered."""
+    if candidate.end - candidate.begin > LONGEST:
         return None
     return shape_of(candidate.lines.block.data[candidate.begin : candidate.end])
 

@@ -253,6 +253,26 @@ def test_what_is_known_of_the_shape_of_a_line_changes_nothing(said: list[tuple[s
     assert (inp.problems, inp.gaps) == (alone.problems, alone.gaps)
 
 
+@pytest.mark.parametrize(
+    ("message", "goes_on"),
+    [
+        ("nd3 opcode =", True),
+        ("nd3 failed to load (", True),
+        ("nd3: a, b, ", True),
+        ("nd3 continued \\", True),
+        ("nd3 missing collectives status on model", True),
+        ("nd3:nc1", True),
+        ("nd3:nc1 failed", False),
+        ("nd3 supermodel", False),
+        ("nd3 models", False),
+        ("nd3 is all", False),
+    ],
+)
+def test_a_place_goes_on_to_the_line_below_a_message_that_is_not_finished(message: str, goes_on: bool) -> None:
+    facts, _ = collect(f"2026-05-01T12:00:00Z {message}\nsomething bad below\n")
+    assert [fact.place.device for fact in facts] == [3 if goes_on else None]
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=3000), st.integers(16, 700))
 def test_blocks_hand_out_every_byte_once_in_order(data: bytes, size: int) -> None:
