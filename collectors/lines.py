@@ -95,8 +95,6 @@ class Lines(Struct):
     gists: dict[bytes, Gist]
     _peeled: dict[tuple[int, int], Line] = field(default_factory=dict)
     _here: dict[tuple[int, int], Gist] = field(default_factory=dict)
-    #: By where a line begins, the place that it has from those above it.
-    inherited: dict[int, Place] = field(default_factory=dict)
 
     def peeled(self, begin: int, end: int) -> Line:
         """The line, or the part of a long one, between these indexes of the block."""

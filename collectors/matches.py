@@ -127,14 +127,8 @@ def place_of(candidate: Candidate, match: Match, inp: Input) -> Place:
 def inherited_place(candidate: Candidate) -> Place:
     """The place that a line without a header has from the one above that has one: where that header's message was not
     finished or the line is indented."""
-    inherited, begin = candidate.lines.inherited, candidate.reach[0]
-    place = inherited.get(begin)
-    if place is None:
-        place = inherited[begin] = _inherited(candidate.lines, begin)
-    return place
-
-
-def _inherited(lines: Lines, begin: int) -> Place:
+    lines = candidate.lines
+    begin, _ = candidate.reach
     above: list[Gist] = []
     for bounds in lines.above(begin, REACH_BACK):
         gist = lines.gist(*bounds)

@@ -29,10 +29,6 @@ class Storm(Struct):
     seen: dict[_Key, int] = field(default_factory=dict)
     last: dict[_Key, Candidate] = field(default_factory=dict)
 
-    def is_beyond(self, offset: int) -> bool:
-        """Whether a record at `offset` is in another stretch than those before."""
-        return offset // CELL != self.cell
-
     def finished(self, offset: int | None) -> Iterator[tuple[Candidate, Place, int]]:
         """The last records of the stretch before that of `offset` (None: the source has ended), each with its place and the
         number of those between it and the first ones."""

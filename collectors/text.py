@@ -166,8 +166,7 @@ def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
         place, match = _where(scan, candidate, shape)
         if place is None:
             continue
-        if scan.storm.is_beyond(candidate.offset):
-            yield from _ended_storms(scan, candidate.offset)
+        yield from _ended_storms(scan, candidate.offset)
         if match and pattern.emits == "log-loss" and (instant := instant_of(candidate, match)):
             scan.inp.gaps.append(Gap(instant, instant))
         if scan.storm.keeps(candidate, place) and (match := match or _match(scan, candidate, shape)):

@@ -1,5 +1,5 @@
 """`python -m neuron_doctor`."""
 
-from neuron_doctor.cli import run
+from neuron_doctor.cli import main
 
-run()
+main()

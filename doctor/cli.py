@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
 import sys
@@ -111,29 +110,5 @@ def main() -> None:
         kept.remember(compiled.made)
 
 
-def run() -> None:
-    """The same as a process of its own: it ends without taking apart all that it has made, which took a tenth of a short run."""
-    try:
-        main()
-    except SystemExit as end:
-        if isinstance(end.code, int):
-            _leave(end.code)
-        raise
-
-
-def _leave(status: int) -> None:
-    """End the process at once, unless something would be lost by that."""
-    threading = sys.modules.get("threading")
-    if threading is not None and threading.active_count() > 1:
-        return
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (OSError, ValueError, AttributeError):  # the interpreter has its own words for that
-        return
-    atexit._run_exitfuncs()  # noqa: SLF001 - there is no other way to run these alone
-    os._exit(status)
-
-
 if __name__ == "__main__":
-    run()
+    main()

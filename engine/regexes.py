@@ -26,9 +26,9 @@ class Compiler:
 
     def __call__(self, pattern: Any, flags: int = 0) -> Any:
         """What `re.compile` gives; that remembers 512 expressions, which a large catalogue exceeds."""
-        made = self.made.get((pattern, flags))
+        expression = pattern, int(flags)
+        made = self.made.get(expression)
         if made is None:
-            expression = pattern, int(flags)
             made = self.made[expression] = self.recall(expression) or re.compile(pattern, flags)
         return made
 

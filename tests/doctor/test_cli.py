@@ -194,29 +194,6 @@ def test_a_reader_that_goes_away_is_no_error(failed: Path) -> None:
     assert json.loads(done.stdout)["kind"]
 
 
-def ended(before: str) -> subprocess.CompletedProcess[bytes]:
-    """The program, in a process in which something else has begun before."""
-    code = (
-        f"import sys\n{before}\nsys.argv = ['neuron-doctor', '--version']\nfrom neuron_doctor.cli import run\nrun()\n"
-    )
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
-
-
-def test_the_end_of_the_process_loses_nothing_that_was_to_be_done() -> None:
-    assert ended("import atexit\natexit.register(print, 'at the end')").stdout.endswith(b"\nat the end\n")
-    later = "from threading import Timer\nTimer(0.3, lambda: print('from a thread')).start()"
-    assert ended(later).stdout.endswith(b"\nfrom a thread\n")
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
-def test_a_full_disk_is_told(failed: Path) -> None:
-    with Path("/dev/full").open("wb") as full:
-        command = [sys.executable, "-m", "neuron_doctor", "diagnose", failed]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
-    assert done.returncode not in (0, 1)
-    assert b"No space left" in done.stderr
-
-
 def test_facts_are_one_json_object_a_line(failed: Path) -> None:
     facts = [json.loads(line) for line in run("facts", failed).stdout.splitlines()]
     assert all({"kind", "place", "time", "data", "source"} <= fact.keys() for fact in facts)
