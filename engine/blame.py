@@ -358,7 +358,8 @@ def _standing(cycle: Sequence[Gathering]) -> str:
 def _out_of_order(hang: Hang, cycle: Sequence[Gathering], ranks: Sequence[int]) -> tuple[int, ...]:
     """The ranks of a circle that left the order: by what their peers did at the same place, else by what else tells."""
     beside = compared(cycle, ranks, hang.dumps)
-    if beside.odd and len(beside.odd) <= max(1, len(ranks) // _FEW):
+    told_of_all = beside.same and set(beside.odd) | beside.same == set(ranks)
+    if beside.odd and (told_of_all or len(beside.odd) <= max(1, len(ranks) // _FEW)):
         return beside.odd
     found = deviants(cycle, ranks, hang.dumps, hang.groups) or out_of_pair_order(cycle, ranks, hang.dumps)
     return tuple(rank for rank in found if rank not in beside.same)

@@ -177,6 +177,22 @@ def test_groups_used_in_another_order_are_told_from_the_past(shape: tuple[int, i
     assert verdicts(facts_of(run(mesh, programs, Faults(), ahead))) == {"order-mismatch": {2}}
 
 
+@pytest.mark.parametrize("steps", [1, 4])
+def test_half_of_a_circle_has_left_the_order_where_ranks_outside_tell_what_each_of_it_should_do(steps: int) -> None:
+    """One node of four runs another program: its ranks are half of the circle that they make with their partners."""
+    world, pairs = Pg("0", "default_pg", tuple(range(16))), {}
+    for first in (*range(4), *range(8, 12)):
+        group = Pg(str(first + 1), "shard", (first, first + 4))
+        pairs |= {first: group, first + 4: group}
+    mesh = Mesh(16, 1)
+    mesh.groups = {"default_pg": dict.fromkeys(range(16), world), "shard": pairs}
+    step = {rank: [Op(pairs[rank], "all_gather"), Op(pairs[rank], "reduce_scatter"), Op(world)] for rank in range(16)}
+    swapped = {rank: [step[rank][0], step[rank][2], step[rank][1]] if 8 <= rank < 12 else step[rank] for rank in step}
+    for beginning in (2, 3):
+        programs = {rank: step[rank] * beginning + swapped[rank] * steps for rank in range(16)}
+        assert verdicts(facts_of(run(mesh, programs, Faults(), ahead=1))) == {"order-mismatch": {8, 9, 10, 11}}
+
+
 def test_a_cycle_of_groups_without_a_past_convicts_nobody() -> None:
     first, second = Pg("0", "a", (0, 1)), Pg("1", "b", (0, 1))
     mesh = Mesh(2, 1)
