@@ -19,6 +19,10 @@ _RELEVANT = regex(
 )
 
 
+#: The package whose module is built on the host: what is installed is not yet what is loaded.
+_DRIVER = regex(r"aws-neuronx?-dkms$")
+
+
 class _Listing(Struct, frozen=True):
     """The form of one packager's list: its rows, and the lines of heading that may stand among them."""
 
@@ -98,6 +102,15 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             state = "installed" if listing.manager in {"rpm", "yum", "pip"} else (row["state"] or "").strip()
             data = {"name": row["name"], "version": row["version"] or "", "manager": listing.manager, "state": state}
             yield fact(inp, line, "package", data)
+            if _DRIVER.match(row["name"]) and state.startswith(("ii", "installed")):
+                yield fact(
+                    inp, line, "version", {"component": "driver-installed", "version": _upstream(data["version"])}
+                )
+
+
+def _upstream(version: str) -> str:
+    """The version that the module itself names, without the packager's own number."""
+    return version.partition("-")[0]
 
 
 COLLECTORS = (Collector("packages", "installed packages", _sniff, from_lines(parse)),)
