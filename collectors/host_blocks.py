@@ -2,7 +2,8 @@
 
 Formats: dshbak of pdsh 2.31 to 2.35 (16 dashes, the host, 16 dashes), `clush -b` of ClusterShell 1.8 and 1.9 (15 dashes; the
 host, or a set of them with their number), `ansible -m command` (`host | CHANGED | rc=0 >>`), `pssh -i` of parallel-ssh 2.3
-(`[1] 10:04:40 [SUCCESS] host`). A block is a member, as of an archive: `dmesg-all.txt!nodes/rb-6/8` is what `rb-6` printed
+(`[1] 10:04:40 [SUCCESS] host`), `salt` of 2019.2 to 3007 (`host:`, and all below it indented by four blanks, which are taken
+off). A block is a member, as of an archive: `dmesg-all.txt!nodes/rb-6/8` is what `rb-6` printed
 from line 8 on. What several hosts printed alike is of none of them alone: `!rb-[5,7]/2`. So are the files of which `head` or
 `tail` print the ends (`==> w1/train.log <==`): `tail.txt!w1/train.log`.
 """
@@ -35,6 +36,9 @@ _HEADING = regex(
     rb")\r?\n",
     re.MULTILINE,
 )
+#: Of `salt`; it counts only where the first heading is one, for a block of another shell may hold such lines.
+_OF_SALT = regex(rb"^(?P<salt>" + _NUMBERED + rb"):\r?\n(?= {4})", re.MULTILINE)
+_INDENT = regex(rb"^ {4}", re.MULTILINE)
 #: What may stand above the first heading: blank lines, and the command itself.
 _ABOVE = regex(rb"\s*(?:(?:[\w.@~:/\[\] -]{0,80}[$#]|\+) [^\n]{1,300}\n\s*)?")
 #: No heading is longer (bytes).
@@ -44,9 +48,10 @@ _LONGEST_LINE = 1 << 20
 
 
 class _Reader(Struct):
-    """What was read of the file and not handed on, and the number of its first line."""
+    """What was read of the file and not handed on, the number of its first line, and what the headings look like."""
 
     source: BufferedReader
+    heading: re.Pattern[bytes] = _HEADING
     data: bytes = b""
     line: int = 1
 
@@ -66,7 +71,7 @@ class _Reader(Struct):
 def is_of_blocks(head: bytes) -> bool:
     """Whether a file that begins so is made of the blocks of hosts."""
     above = _ABOVE.match(head[:_LONGEST])
-    return bool(above and _HEADING.match(head, above.end()))
+    return bool(above and any(shape.match(head, above.end()) for shape in (_HEADING, _OF_SALT)))
 
 
 def members_of_blocks(source: BufferedReader) -> Iterator[Member]:
@@ -74,30 +79,41 @@ def members_of_blocks(source: BufferedReader) -> Iterator[Member]:
     reader = _Reader(source)
     while reader.fill() and len(reader.data) < _LONGEST:
         pass
-    heading = _HEADING.search(reader.data)
+    above = _ABOVE.match(reader.data)
+    reader.heading = _OF_SALT if above and _OF_SALT.match(reader.data, above.end()) else _HEADING
+    heading = reader.heading.search(reader.data)
     times: Counter[bytes] = Counter()
     while heading is not None:
         reader.take(heading.end())
-        times[heading["file"]] += 1
+        times[heading[0]] += 1
         block = _block(reader)
-        yield Member(_member(heading, reader.line, times[heading["file"]]), -1, block)
+        yield Member(_member(heading, reader.line, times[heading[0]]), -1, block)
         for _ in block:
             pass
-        heading = _HEADING.match(reader.data)
+        heading = reader.heading.match(reader.data)
 
 
 def _member(heading: re.Match[bytes], line: int, times: int) -> str:
+    if "salt" in heading.re.groupindex:
+        return f"nodes/{heading['salt'].decode()}/{line}"
     if heading["file"]:
         return heading["file"].decode("utf-8", "surrogateescape").lstrip("/") + (f".{times}" if times > 1 else "")
-    several = heading["set"]
-    name = several or heading["dashed"] or heading["ansible"] or heading["pssh"]
-    return f"{name.partition(b' ')[0].decode()}/{line}" if several else f"nodes/{name.decode()}/{line}"
+    if several := heading["set"]:
+        return f"{several.partition(b' ')[0].decode()}/{line}"
+    name = heading["dashed"] or heading["ansible"] or heading["pssh"]
+    return f"nodes/{name.decode()}/{line}"
 
 
 def _block(reader: _Reader) -> Iterator[bytes]:
+    """The block that begins here, as the host printed it."""
+    indented = reader.heading is _OF_SALT
+    return (_INDENT.sub(b"", part) if indented else part for part in _raw_block(reader))
+
+
+def _raw_block(reader: _Reader) -> Iterator[bytes]:
     """The bytes up to the next heading, which is then the first thing in the reader, whole; or up to the end."""
     while True:
-        following = _HEADING.search(reader.data)
+        following = reader.heading.search(reader.data)
         if following is not None:
             yield reader.take(following.start())
             return

@@ -17,11 +17,14 @@ extension, date and words for evidence), below what all paths have in common, by
       (`alpha.log alpha.dmesg`); no two tell of one rank or name one machine, and all ran at once (by clocks set right by
       what their time services say). This needs no shape: `alpha/ beta/ w0/` will do. Where only some names of a shape
       pair so (`w-a.log w-b.log w-b.dmesg`), those are hosts.
+   e. directories, with a file of the same name each, tell of ranks that are the blocks a launcher gives to hosts: as many
+      each, eight at least, one after the other (0-7, 8-15). Nor does this need a shape.
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise. A name of one letter and a number
    (`n101/`) needs b., and ranks of its own or that two say which machine they are of.
 3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`).
-4. **Aliases.** Where the lines of at least two hosts of 1. to 3. are each prefixed with one address or name
+4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
+5. **Aliases.** Where the lines of at least two hosts of 1. to 4. are each prefixed with one address or name
    (Ray's `ip=10.5.0.11`), a different one for each, the two names are one host: an `identity` fact says so.
 
 If parts of one path are hosts by proofs of the same strength, neither is, but of names the innermost. What is in a pod
@@ -40,12 +43,14 @@ from hashlib import blake2b
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.hints import bare, place_of_path
+from neuron_doctor.collectors.host_trees import hosts_of_trees
 from neuron_doctor.collectors.known_hosts import known_hosts
 from neuron_doctor.collectors.own_words import hosts_in_own_words
 from neuron_doctor.collectors.sibling_hosts import (
     Member,
     Proof,
     Telling,
+    in_blocks_of_ranks,
     on_each_machine,
     paired_with_a_machine,
     proof,
@@ -105,7 +110,8 @@ def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> dict[
             proven[name.casefold()] = max(proven.get(name.casefold(), (what, name)), (what, name))
     proven.update({name: (Proof.NAME, shown) for name, shown in known.items()})
     unplaced = [source for source in sources if not source.place.host]
-    by_path = {s.path: _host(below[s.path], proven) for s in unplaced}
+    in_trees = hosts_of_trees(sources, facts)
+    by_path = {s.path: in_trees.get(s.path) or _host(below[s.path], proven) for s in unplaced}
     said = hosts_in_own_words([s for s in unplaced if not by_path[s.path]], facts, known)
     return _with_copies(unplaced, {**by_path, **said})
 
@@ -194,6 +200,8 @@ def _families(
         else:
             machines = {name: member for name, member in members.items() if member.of_host}
             yield machines, Proof.MACHINE if on_each_machine(machines) else Proof.NONE
+            words = {name: member for name, member in members.items() if not _is_short(name)}
+            yield in_blocks_of_ranks(words), Proof.JOB
 
 
 def _host(parts: Sequence[str], proven: Hosts) -> str | None:

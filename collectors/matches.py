@@ -13,7 +13,8 @@ from neuron_doctor.collectors.group_lists import groups_text
 from neuron_doctor.collectors.lines import Gist, Lines, decoded, timeless
 from neuron_doctor.collectors.masking import MASK, masked, without_secrets
 from neuron_doctor.collectors.nrt import CODES, SYMBOLS
-from neuron_doctor.collectors.prefixes import Record, times_of
+from neuron_doctor.collectors.prefixes import Record, cleaned, times_of
+from neuron_doctor.collectors.timestamps import time_of_day
 from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Span, Value, span_of
 from neuron_doctor.engine.patterns import Pattern, read_captures
 from neuron_doctor.engine.regexes import compiled
@@ -24,6 +25,8 @@ LINES_BEFORE, LINES_AFTER = 16, 8
 REACH_BACK = 12
 #: Of a longer line, only this much on either side of a match is looked at (bytes).
 REACH_ASIDE = 8 * 1024
+#: In so much of a line its time stands, if it has one (bytes).
+_BEGINNING = 256
 
 
 class Candidate(Struct, frozen=True):
@@ -147,8 +150,16 @@ def instant_of(candidate: Candidate, match: Match) -> Instant | None:
     for begin, end in lines.above(candidate.reach[0], REACH_BACK):
         if lines.gist(begin, end).heads:
             above = lines.peeled(begin, end).records[-1].instant
-            return above and replace(above, uncertainty_ns=max(above.uncertainty_ns, 10**9))
+            return above and (
+                _by_clock(candidate, above) or replace(above, uncertainty_ns=max(above.uncertainty_ns, 10**9))
+            )
     return match.record.outer
+
+
+def _by_clock(candidate: Candidate, above: Instant) -> Instant | None:
+    """By the time without a date that the line may begin with."""
+    begin, end = candidate.reach
+    return time_of_day(cleaned(decoded(candidate.lines.block.data[begin : min(end, begin + _BEGINNING)])), above)
 
 
 def _span(candidate: Candidate, match: Match, path: str) -> Span:

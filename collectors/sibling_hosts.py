@@ -15,7 +15,19 @@ from neuron_doctor.engine.regexes import regex
 
 #: Sources that are made once on a host, not once for a process or a job.
 HOST_KINDS = frozenset(
-    {"kernel", "neuron-ls", "neuron-monitor", "sysfs", "lspci", "lsmod", "modinfo", "uname", "df", "clock-report"}
+    {
+        "kernel",
+        "neuron-ls",
+        "neuron-monitor",
+        "sysfs",
+        "lspci",
+        "lsmod",
+        "modinfo",
+        "uname",
+        "hostname",
+        "df",
+        "clock-report",
+    }
 )
 #: Facts that a source tells of its own ranks, and of any other as well.
 _OF_OTHERS = frozenset({"launcher-failure", "slurm-job", "pod", "k8s-event", "process-groups"})
@@ -25,6 +37,9 @@ _DIGITS = regex(r"\d+", re.ASCII)
 _NUMBERED = regex(r"\d{1,5}\.(?:log|out|err|txt)", re.ASCII)
 #: Wall clocks: those of two hosts of one job agree to the second, mostly.
 _WALL_CLOCKS = frozenset({Clock.UTC, Clock.HOST_LOCAL, Clock.YEARLESS})
+
+#: Blocks of so many ranks are those of hosts: fewer may be of anything, and no instance has more cores.
+_LEAST_ON_A_HOST, _MOST_ON_A_HOST = 8, 128
 
 #: No second run of a job has started and failed so soon after the first one ended.
 _SLACK_NS = 10 * 10**9
@@ -170,6 +185,19 @@ def paired_with_a_machine(members: Mapping[str, Member]) -> dict[str, Member]:
     if len(logs) <= 1 or not beside_each_other([member.told for member in logs.values()]):
         return {}
     return {name: member for name, member in logs.items() if member.of_host}
+
+
+def in_blocks_of_ranks(members: Mapping[str, Member]) -> dict[str, Member]:
+    """Those of the directories that tell of ranks, if these are the blocks of hosts: as many each, in a row, and each block
+    begins at a multiple of their number."""
+    found = {name: one for name, one in members.items() if one.is_directory and one.told.ranks}
+    blocks = [sorted({rank for _, rank in one.told.ranks}) for one in found.values()]
+    size = len(blocks[0]) if len(blocks) > 1 else 0
+    rows = all(len(ranks) == size and ranks[-1] - ranks[0] == size - 1 and not ranks[0] % size for ranks in blocks)
+    told = [one.told for one in found.values()]
+    alike = bool(found) and bool(set.intersection(*(one.files for one in found.values())))
+    apart = not (_one_machine(told) or _same_ranks(told)) and (not _clocks(told) or _at_once(told, _SLACK_NS))
+    return found if _LEAST_ON_A_HOST <= size <= _MOST_ON_A_HOST and rows and alike and apart else {}
 
 
 def beside_each_other(told: Sequence[Telling]) -> bool:

@@ -69,6 +69,13 @@ _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, start=1) for n
 _LONGEST_NAME = 4
 _LEADING_NUMBER = regex(r"\d{1,2}")  # `9月`, `9월`, `09`
 
+#: A time that stands alone before the message, and how far into the line that can be.
+_TIME_OF_DAY = regex(r"(?<![\w:.,+/-])(?P<clock>\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?(?![\w:/<-])")
+_BEFORE_MESSAGE = 60
+_DAY = 86_400 * _SECOND
+#: What stands below a line was written so much later at most.
+_NEXT = 6 * 3600 * _SECOND
+
 _YEARLESS_YEAR = "1972"  # a leap year, so that 29 February exists
 _YEARS = range(1970, 2262)
 _OLD_RUNTIME_DIGITS = 4
@@ -206,6 +213,17 @@ def unix(groups: Groups) -> Instant | None:
 
 _ISO = regex(ISO, re.ASCII)
 _MICROSECONDS = regex(r"(?P<seconds>[0-8]?\d{1,9}?)(?P<fraction>\d{6})", re.ASCII)
+
+
+def time_of_day(text: str, above: Instant) -> Instant | None:
+    """The time of a line that tells no date (`[w3] 10:46:03 step 1007`), by a line `above` it that is dated in local time; None
+    where it tells none, or one that is not of the next hours."""
+    found = _TIME_OF_DAY.search(text, 0, _BEFORE_MESSAGE) if above.clock is Clock.HOST_LOCAL else None
+    since = _clock_ns(found["clock"]) if found else None
+    if since is None:
+        return None
+    later = (since - above.ns // _SECOND * _SECOND) % _DAY
+    return replace(above, ns=above.ns // _SECOND * _SECOND + later, uncertainty_ns=_SECOND) if later < _NEXT else None
 
 
 def read_iso(text: str) -> Instant | None:

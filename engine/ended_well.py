@@ -7,7 +7,7 @@ was caught, peers that went first at the end.
   may have been the preparation of the data.
 - A process's word holds for what the same process said before it. What follows it may be the failure of the last save.
 - The scheduler's word (Slurm's COMPLETED 0:0, a Job of Kubernetes that is complete, pods that have succeeded) holds for all
-  whose fault lies with a peer: nobody waited for ever in a job that came to its end.
+  whose fault lies with a peer, and for all collectives: nobody waited for ever in a job that came to its end.
 - Launchers that say together, each in words of its own, that as many workers ended with 0 as the flight recorders show ranks
   speak for all collectives of these: somebody asked for the dumps of a job that moved.
 
@@ -45,7 +45,7 @@ class EndedWell(Struct, frozen=True):
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
         of_peer = match.rule.cause.by == "peer"
-        if self.ranks and match.facts and all(fact.kind == "collective" for fact in match.facts):
+        if (self.ranks or self.job) and match.facts and all(fact.kind == "collective" for fact in match.facts):
             return True
         if not match.facts or not match.rule.survivable:
             return False

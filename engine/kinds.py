@@ -46,7 +46,7 @@ _ALL = (
     _kind(
         "identity",
         "two names of one thing, seen in one record (an alias of a host, a rank of a process)",
-        _TEXT + " neuron-monitor neuron-ls kubectl core-dump slurm uname sysfs ndet-trace",
+        _TEXT + " neuron-monitor neuron-ls kubectl core-dump slurm uname hostname sysfs ndet-trace",
         "instance_id:str hostname:str address:str pod:str instance_type:str",
     ),
     _kind("world", "how many ranks the job has, as one source says", _TEXT + " env slurm", "size:int"),

@@ -217,4 +217,8 @@ def completed_place(place: Place, topology: Topology) -> Place:
     if known.host is None and known.rank is not None:
         host = topology.host_of_rank.get(known.rank)
         known = known if host is None else with_host(replace(known, host=host), topology.host_of, topology.instance_of)
+    if known.host is None and known.ranks:
+        hosts = {topology.host_of_rank.get(rank) for rank in known.ranks}
+        host = hosts.pop() if len(hosts) == 1 else None
+        known = known if host is None else with_host(replace(known, host=host), topology.host_of, topology.instance_of)
     return known

@@ -20,6 +20,7 @@ _KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "lsmod": ("list of kernel modules", "lsmod > HOST/lsmod.txt"),
         "modinfo": ("version of the driver", "modinfo neuron > HOST/modinfo.txt"),
         "uname": ("kernel version", "uname -a > HOST/uname.txt"),
+        "hostname": ("name of a machine", "hostname > HOST/hostname.txt"),
         "packages": ("list of packages", "dpkg -l > HOST/packages.txt"),
         "env": ("environment of the job", "env > HOST/env.txt"),
         "ulimit": ("resource limits", "ulimit -a > HOST/ulimit.txt"),

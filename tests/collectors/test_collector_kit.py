@@ -25,7 +25,7 @@ CORPUS = Path(__file__).parents[2] / "corpus"
 #: Samples of the corpus are at most so large, and so many of each kind are taken: the smallest, the largest, one between.
 LARGEST = 60_000
 #: What no format tells, only the names of its files.
-BY_NAME = {"file of a runtime core dump"}
+BY_NAME = {"file of a runtime core dump", "name of a machine"}
 
 
 def owner(data: bytes, name: str) -> Collector | None:
@@ -53,6 +53,7 @@ def samples() -> dict[str, tuple[Collector, list[Sample]]]:
     for texts in SAMPLES.values():
         for text in texts:
             take(text.encode(), "capture.txt")
+    take(b"trn-7\n", "hostname")
     return found
 
 

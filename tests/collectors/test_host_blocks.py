@@ -119,3 +119,21 @@ def test_the_host_of_a_block_is_that_of_its_input(tmp_path: Path) -> None:
     file.write_text(DSHBAK)
     found = [(inp.path.rpartition("/tmp")[2].partition("!")[2], inp.place.host) for inp in discover([str(file)])]
     assert found == [("nodes/rb-5/4", "rb-5"), ("nodes/rb-6/9", "rb-6")]
+
+
+SALT = "minion-1:\n    one\n      two\n\n    three\nminion-2:\n    four\n"
+
+
+def test_what_salt_indents_is_read_as_the_host_printed_it() -> None:
+    assert blocks(SALT) == {"nodes/minion-1/2": b"one\n  two\n\nthree\n", "nodes/minion-2/7": b"four\n"}
+    assert is_of_blocks(b"$ salt 'minion-*' cmd.run dmesg\n" + SALT.encode())
+
+
+@pytest.mark.parametrize("text", ["spec:\n    node7: x\n", "minion-1:\n  one\n", "minion-1: one\n    two\n"])
+def test_what_is_indented_otherwise_or_below_a_word_is_not_of_salt(text: str) -> None:
+    assert not is_of_blocks(text.encode())
+
+
+def test_a_name_above_indented_lines_ends_no_block_of_another_shell() -> None:
+    raised = f"{DASHES}\nrb-5\n{DASHES}\nrank_3:\n    Traceback\n"
+    assert blocks(raised) == {"nodes/rb-5/4": b"rank_3:\n    Traceback\n"}

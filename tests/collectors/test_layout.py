@@ -432,3 +432,53 @@ def test_the_order_of_sources_and_facts_and_copies_change_nothing(
 def test_any_paths_are_taken(paths: list[str]) -> None:
     found = placed_by_layout(together(*(source(path) for path in paths)))
     assert [s.path for s in found.sources] == paths
+
+
+def test_directories_of_any_names_are_hosts_if_their_ranks_are_the_blocks_of_hosts() -> None:
+    found = hosts(together(ranks("beryl/home/u/fit.log", 0, 8), ranks("topaz/home/u/fit.log", 8, 8)))
+    assert set(found.values()) == {"beryl", "topaz"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("bad/fit.log", 3, 1), ("good/fit.log", 4, 1)),  # one rank each
+        (("bad/fit.log", 0, 8), ("good/fit.log", 8, 16)),  # not as many each
+        (("bad/fit.log", 0, 4), ("good/fit.log", 4, 4)),  # too few for a host
+        (("bad/fit.log", 2, 8), ("good/fit.log", 10, 8)),  # no multiples
+        (("actor/fit.log", 0, 8), ("critic/fit.log", 0, 8)),  # the same ranks
+        (("beryl/fit.log", 0, 8), ("topaz/train.log", 8, 8)),  # nothing alike in them
+        (("n/fit.log", 0, 8), ("m/fit.log", 8, 8)),  # letters
+        (("run/fit.log", 0, 8), ("stage/fit.log", 8, 8)),  # words that never mean a host
+    ],
+)
+def test_other_shares_of_ranks_make_no_hosts_of_words(one: tuple[str, int, int], other: tuple[str, int, int]) -> None:
+    assert set(hosts(together(ranks(*one), ranks(*other))).values()) == {None}
+
+
+def named(path: str, host: str) -> Collection:
+    """A file that holds the name of its machine."""
+    return Collection((source(path, "hostname"),), (fact(path, "identity", Place(host=host), hostname=host),))
+
+
+@pytest.mark.parametrize("file", ["hostname", "etc/hostname", "sos_commands/host/hostname"])
+def test_a_tree_that_has_the_name_of_its_machine_in_it_is_of_that_host(file: str) -> None:
+    trees = [
+        together(named(f"sosreport-{name}-8812/{file}", name), source(f"sosreport-{name}-8812/var/log/fit.log"))
+        for name in ("tern-a", "tern-b")
+    ]
+    found = hosts(together(*trees))
+    assert {
+        path.split("/")[0].removesuffix("-8812").removeprefix("sosreport-"): host for path, host in found.items()
+    } == {
+        "tern-a": "tern-a",
+        "tern-b": "tern-b",
+    }
+
+
+def test_the_name_at_the_top_is_of_who_collected_and_a_tree_with_other_hosts_is_of_none() -> None:
+    assert hosts(together(named("all/hostname", "head"), source("all/x.log")))["all/x.log"] is None
+    mixed = together(named("all/etc/hostname", "head"), source("all/x.log"), source("all/node-7/y.log"))
+    assert hosts(mixed)["all/x.log"] is None
+    alone = together(named("all/etc/hostname", "head"), source("all/x.log"))
+    assert hosts(alone)["all/x.log"] == "head"

@@ -166,3 +166,40 @@ def test_any_moment_of_the_runtime_is_read_back(when: datetime) -> None:
 def test_any_groups_give_an_instant_within_64_bits_or_none(groups: dict[str, str]) -> None:
     got = ts.calendar({"clock": "00:00:00", **groups})
     assert got is None or abs(got.ns) < 2**63
+
+
+@pytest.mark.parametrize(
+    ("text", "since"),
+    [
+        ("10:46:03 trainer | step 1007", "2026-04-30T10:46:03"),
+        ("cedar01 10:46:03.250 trainer | step 1007", "2026-04-30T10:46:03"),
+        ("[rank3] (11:02:59) step 1007", "2026-04-30T11:02:59"),
+    ],
+)
+def test_a_time_without_a_date_is_of_the_hours_after_the_line_above(text: str, since: str) -> None:
+    above = ts.read_iso("2026-04-30T10:41:41.500")
+    assert above is not None
+    assert ts.time_of_day(text, above) == ts.read_iso(since)
+
+
+def test_a_time_without_a_date_may_be_of_the_next_day() -> None:
+    above = ts.read_iso("2026-04-30T23:59:58")
+    assert above is not None
+    assert ts.time_of_day("00:00:04 step 7", above) == ts.read_iso("2026-05-01T00:00:04")
+
+
+@pytest.mark.parametrize(
+    ("text", "above"),
+    [
+        ("step 1007 took 00:00:13", "2026-04-30T10:41:41"),  # long ago: it is no time of the day
+        ("peer 0a:10:46:03:77 is gone", "2026-04-30T10:41:41"),
+        ("10%|# | 10/90 [11:10:46<99:59:01, 4.8s/it]", "2026-04-30T10:41:41"),
+        ("99:99:99 step 7", "2026-04-30T10:41:41"),
+        ("11:46:03 step 7", "2026-04-30T10:41:41Z"),  # in which zone, the line does not say
+        ("a message that says at its end, after sixty characters, 10:46:03", "2026-04-30T10:41:41"),
+    ],
+)
+def test_what_is_no_time_of_the_next_hours_dates_nothing(text: str, above: str) -> None:
+    instant = ts.read_iso(above)
+    assert instant is not None
+    assert ts.time_of_day(text, instant) is None

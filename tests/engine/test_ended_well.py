@@ -108,6 +108,14 @@ def test_nobody_waited_for_ever_in_a_job_that_slurm_shows_as_completed(
     assert roles(tmp_path, hit("waiting", pid=3), *rows) == {("waits", role)}
 
 
+def test_nor_do_dumps_of_it_show_a_hang(tmp_path: Path) -> None:
+    waits = rule("waits", "record: collective", cause="stuck", more="role: victim\nsurvivable: false")
+    open_one = said("collective", {"verdict": "undecided", "description": "d"}, name="e")
+    for rows, role in (([row(), row(step="0")], Role.SURVIVED), ([row("FAILED", 1)], Role.CASCADE)):
+        found = diagnose(pack(tmp_path, waits), Collection((source("e"),), (*rows, open_one))).findings
+        assert {finding.role for finding in found if finding.rule == "waits"} == {role}
+
+
 def all_ended(name: str, workers: int, text: str, offset: int = 90) -> Fact:
     fact = said("completion", {"exited": True, "workers": workers}, offset=offset, name=name)
     return replace(fact, span=replace(fact.span, text=text))

@@ -86,6 +86,14 @@ def test_a_rank_without_a_host_gets_that_of_its_other_records() -> None:
     assert list(complete(facts, survey(facts, ())))[1].place.host == "a"
 
 
+def test_several_ranks_get_the_host_that_all_of_them_run_on() -> None:
+    facts = [hit("x", host="w1", rank=rank) for rank in (4, 5)]
+    topology = survey([*facts, hit("y", host="w2", rank=6)], ())
+    assert completed_place(Place(ranks=(4, 5)), topology).host == "w1"
+    assert completed_place(Place(ranks=(4, 6)), topology).host is None
+    assert completed_place(Place(ranks=(4, 7)), topology).host is None
+
+
 def test_the_directory_of_a_log_of_many_hosts_ranks_places_none_of_them() -> None:
     sources = (source("launcher", host="head"), Source("own", "own", "log", place=Place(host="worker", rank=40)))
     facts = (
