@@ -37,6 +37,8 @@ _TRACEBACKS = (
 _TIMES = ("timestamp", "time", "@timestamp", "asctime", "ts", "datetime")
 _PLACES = {"rank": ("rank", "global_rank"), "local_rank": ("local_rank",), "pid": ("pid", "process", "process.pid")}
 _HOSTS = ("hostname", "host", "host.name")
+#: A value that Go's logger was not given to print: it stands in a field of its own (the health agent of HyperPod).
+_UNPRINTED = "%v"
 _PARTIAL_UNLESS = "\n"  # Docker cuts at 16 KiB; the last piece alone ends with a newline
 
 
@@ -84,7 +86,7 @@ def _first(entry: dict[str, object], names: tuple[str, ...]) -> str:
 
 
 def _structured(entry: dict[str, object]) -> Envelope:
-    message, traceback = _first(entry, _MESSAGES), _first(entry, _TRACEBACKS)
+    message, traceback = _printed(_first(entry, _MESSAGES), entry), _first(entry, _TRACEBACKS)
     known = {"host": _first(entry, _HOSTS), "level": _first(entry, _LEVELS).upper()}
     for place, names in _PLACES.items():
         known[place] = next((text for name in names if _PID.fullmatch(text := str(entry.get(name, "")))), "")
@@ -93,6 +95,14 @@ def _structured(entry: dict[str, object]) -> Envelope:
         known={name: value for name, value in known.items() if value},
         instant=read_iso(_first(entry, _TIMES)),
     )
+
+
+def _printed(message: str, entry: dict[str, object]) -> str:
+    """The message with what it says stands in other fields."""
+    if _UNPRINTED not in message:
+        return message
+    told = {name: value for name, value in entry.items() if name not in (*_MESSAGES, *_LEVELS, *_TIMES)}
+    return message.replace(_UNPRINTED, json.dumps(told), 1)
 
 
 def _string(entry: dict[str, object], key: str) -> str:

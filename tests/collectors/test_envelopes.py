@@ -125,3 +125,12 @@ def test_the_pod_and_the_node_that_fluent_bit_adds_are_known() -> None:
     for odd in (None, "x", {}, {"pod_name": 7, "host": None}):
         place = only(json.dumps({**entry, "kubernetes": odd})).place
         assert (place.container, place.host) == (None, None)
+
+
+def test_what_a_logger_did_not_print_is_read_from_its_field() -> None:
+    """The health agent of HyperPod prints the verb and puts the event into a field that ends with a colon and a space."""
+    event = {"reason": "NeuronHasError_DMA_ERROR", "message": "2 errors"}
+    said = {"level": "info", "ts": "2026-01-04T10:00:00Z", "msg": "NPD caught event: %v", "details: ": event}
+    assert message(peel(json.dumps(said))) == f"NPD caught event: {json.dumps({'details: ': event})}"
+    plain = {"level": "info", "msg": "all is well", "details": event}
+    assert message(peel(json.dumps(plain))) == "all is well"
