@@ -23,8 +23,7 @@ def step_times(candidates: Iterable[Candidate], inp: Input) -> Iterator[Fact]:
         if match := match_of(candidate, inp):
             told[place_of(candidate, match, inp)].append((candidate, match))
     for place, lines in told.items():
-        if place.rank is not None or place.pid is not None:
-            yield _medians(lines[-_LAST:], place, inp)
+        yield _medians(lines[-_LAST:], place, inp)
 
 
 def _medians(lines: list[tuple[Candidate, Match]], place: Place, inp: Input) -> Fact:

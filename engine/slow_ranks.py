@@ -2,7 +2,8 @@
 
 In a job whose ranks meet at each step, the step takes all of them equally long: who looks at its time alone sees nobody. But the
 slow one works long and waits for nobody, and the others, who work as long as one another, wait for as long as it works longer.
-All of this must hold, so that noise, uneven work and ranks that do not meet convict nobody.
+All of this must hold, so that noise, uneven work and ranks that do not meet convict nobody. Where one log of each host tells of
+steps and none says of which rank, hosts are compared.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from statistics import median
 from msgspec import Struct
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.facts import Fact, Place
 from neuron_doctor.engine.match import canonical
 
 #: So many ranks must tell of so many steps; at most one in four of them can be the exception.
@@ -26,7 +27,6 @@ _WAITED, _ALIKE = 0.2, 0.15
 
 
 class _Rank(Struct, frozen=True):
-    rank: int
     work: float
     wait: float
     fact: Fact
@@ -39,38 +39,48 @@ class _Rank(Struct, frozen=True):
 
 def slow_ranks(facts: Iterable[Fact]) -> list[Fact]:
     """The `slow-rank` facts of the last attempt, by the first form of line that tells them."""
-    told = [fact for fact in facts if fact.kind == "step-time" and fact.place.rank is not None]
+    told = [fact for fact in facts if fact.kind == "step-time" and _teller(fact.place) is not None]
     attempt = max((fact.place.attempt or 0 for fact in told), default=0)
-    forms: dict[str, list[Fact]] = defaultdict(list)
+    forms: dict[tuple[str, bool], list[Fact]] = defaultdict(list)
     for fact in told:
         if (fact.place.attempt or 0) == attempt:
-            forms[str(fact.data["form"])].append(fact)
+            forms[str(fact.data["form"]), fact.place.rank is None].append(fact)
     found = (_of_form(_last_of_each(forms[form])) for form in sorted(forms))
     return next((slow for slow in found if slow), [])
 
 
 def _last_of_each(facts: Iterable[Fact]) -> list[_Rank]:
     """What each rank says last, of the ranks that tell of the same steps as the one that got furthest."""
-    last: dict[int, Fact] = {}
+    last: dict[int | str, Fact] = {}
+    sources: dict[str, set[str]] = defaultdict(set)
     for fact in sorted(facts, key=canonical):
-        rank = fact.place.rank
-        if rank is not None and (rank not in last or _number(fact, "step") >= _number(last[rank], "step")):
-            last[rank] = fact
+        teller = _teller(fact.place)
+        if teller is not None and (teller not in last or _number(fact, "step") >= _number(last[teller], "step")):
+            last[teller] = fact
+        if isinstance(teller, str):
+            sources[teller].add(fact.source)
+    for host in (host for host, logs in sources.items() if len(logs) > 1):
+        del last[host]  # of which rank each of them tells is not known
     furthest = max(last.values(), key=lambda fact: _number(fact, "step"), default=None)
     return [
         one
-        for rank, fact in sorted(last.items())
+        for _, fact in sorted(last.items(), key=lambda one: canonical(one[1]))
         if furthest is not None
         and _number(fact, "lines") >= _FEWEST_STEPS
         and _number(fact, "step") >= _number(furthest, "first")
-        and (one := _rank(rank, fact)) is not None
+        and (one := _rank(fact)) is not None
     ]
 
 
-def _rank(rank: int, fact: Fact) -> _Rank | None:
+def _teller(place: Place) -> int | str | None:
+    """Who tells: a rank; or a host, where no process is known."""
+    return place.rank if place.rank is not None or place.pid is not None else place.host
+
+
+def _rank(fact: Fact) -> _Rank | None:
     wait, total = _number(fact, "wait"), _number(fact, "total")
     work = _number(fact, "work") if "work" in fact.data else total - wait
-    return _Rank(rank, work, wait, fact) if work > 0 and wait >= 0 else None
+    return _Rank(work, wait, fact) if work > 0 and wait >= 0 else None
 
 
 def _number(fact: Fact, name: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Place, Span
 from neuron_doctor.engine.slow_ranks import slow_ranks
@@ -40,6 +41,19 @@ def test_without_work_the_rest_of_the_step_is_it() -> None:
     for fact in facts:
         del fact.data["work"]  # type: ignore[attr-defined]
     assert slow(facts) == [2]
+
+
+def of_host(fact: Fact, host: str) -> Fact:
+    return replace(fact, place=Place(host=host))
+
+
+def test_where_one_log_of_each_host_tells_of_steps_hosts_are_compared() -> None:
+    logs = [of_host(fact, f"w{number}") for number, fact in enumerate(job(2, ranks=4))]
+    assert [fact.place.host for fact in slow_ranks(logs)] == ["w2"]
+    assert slow_ranks(logs[:3]) == []
+    assert slow_ranks([*logs[:3], replace(logs[3], place=Place(host="w3", pid=7))]) == []
+    # of which rank each of two logs of a host tells, nobody knows
+    assert slow_ranks([*logs, *(of_host(told(9, *times), "w2") for times in ((700, 1210), (1900, 10)))]) == []
 
 
 def test_one_peer_that_does_not_wait_and_one_whose_steps_are_of_another_length_acquit() -> None:
