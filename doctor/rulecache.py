@@ -127,6 +127,7 @@ _SHAPE_IT = (
     "site_loader.py",
     "sitefile.py",
     "unlinked.py",
+    "yamlfaults.py",
     "yamlfile.py",
 )
 

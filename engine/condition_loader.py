@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.durations import parse_duration
+from neuron_doctor.engine.errors import Location
 from neuron_doctor.engine.expressions import PLACE_FIELDS, RecordQuery
 from neuron_doctor.engine.kinds import KINDS, FieldType
 from neuron_doctor.engine.parameters import Meant, Parameter
@@ -61,7 +62,10 @@ def condition_of(doc: str | ConditionDoc, spot: Spot) -> cond.Condition | None:
             "at-least", _parts(doc.of or [], spot.at("of")), amount_at(doc.at_least, spot.at("at_least"))
         )
     if len(given) != 1 or given[0] in ("of", "at_least"):
-        spot.complain(f"one condition is wanted here, not {' and '.join(given) or 'none'}")
+        hint = "join them with `all:` or `any:`, a list" if given else "what belongs to a key stands under it, indented"
+        if given in (["of"], ["at_least"]):
+            hint = "`at_least` (how many) and `of` (a list of conditions) go together"
+        spot.complain(f"one condition is wanted here, not {' and '.join(given) or 'none'}", hint)
         return None
     here = spot.at(given[0])
     if given[0] in ("all", "any", "none"):
@@ -85,7 +89,7 @@ def _count(doc: CountDoc, spot: Spot) -> cond.Count:
     if doc.distinct is not None:
         _check_field(query, doc.distinct, spot.at("distinct"))
     at_least = amount_at(doc.at_least, spot.at("at_least"))
-    return cond.Count(query, at_least, duration_at(doc.within, spot.at("within")), doc.distinct)
+    return cond.Count(query, at_least, _window(doc.within, spot.at("within")), doc.distinct)
 
 
 def _measure(doc: MeasureDoc, spot: Spot) -> cond.Measure:
@@ -102,10 +106,10 @@ def _measure(doc: MeasureDoc, spot: Spot) -> cond.Measure:
         query,
         doc.take,
         doc.field,
-        duration_at(doc.within, spot.at("within")),
+        _window(doc.within, spot.at("within")),
         _limit(doc.at_least, spot.at("at_least")),
         _limit(doc.at_most, spot.at("at_most")),
-        duration_at(doc.per, spot.at("per")),
+        _window(doc.per, spot.at("per")),
     )
 
 
@@ -114,12 +118,12 @@ def _sequence(doc: SequenceDoc, spot: Spot) -> cond.Sequence:
     for step in steps if doc.by is not None else ():
         _check_field(step, doc.by or "", spot.at("by"))
     until = _some_query(doc.until, spot.at("until")) if doc.until is not None else None
-    return cond.Sequence(steps, duration_at(doc.within, spot.at("within")) or 0, doc.by, until)
+    return cond.Sequence(steps, _window(doc.within, spot.at("within")) or 0, doc.by, until)
 
 
 def _absent(doc: AbsentDoc, spot: Spot) -> cond.Absent:
     record, after = _some_query(doc.record, spot.at("record")), _some_query(doc.after, spot.at("after"))
-    return cond.Absent(record, after, duration_at(doc.within, spot.at("within")) or 0)
+    return cond.Absent(record, after, _window(doc.within, spot.at("within")) or 0)
 
 
 def _over(doc: OverDoc, spot: Spot) -> cond.Over:
@@ -184,6 +188,14 @@ def duration_at(said: str | None, spot: Spot) -> int | None:
     return value if isinstance(value, int) else None
 
 
+def _window(said: str | None, spot: Spot) -> int | None:
+    """The same for a stretch of time in which something happens."""
+    length = duration_at(said, spot)
+    if length == 0 and said:
+        spot.complain(f"{spot.path[-1]}: {said} is no time at all", "say how long it may take, such as 30s")
+    return length
+
+
 def amount_at(said: int | str | None, spot: Spot) -> int:
     """A whole number of 1 or more, which a parameter may be; 1 where it is none, which is noted."""
     value = _value(said, spot, frozenset({"int"}), "a whole number") if isinstance(said, str) else said
@@ -227,9 +239,8 @@ def query_of(text: str, spot: Spot) -> RecordQuery | None:
         fields = fields_of(query.name, {name: pattern for name, (pattern, _) in patterns.items()})
         if fields is None:
             if query.name not in spot.loader.unread:
-                said = f"there is no pattern or kind of fact {query.name!r}"
                 where = spot.document.value(*spot.path, width=len(query.name))
-                spot.loader.complain(where, said, near(query.name, [*patterns, *KINDS]))
+                spot.loader.complain(where, *_missing(query.name, patterns))
             return None
         check_types(query, fields)
     except BadExpression as error:
@@ -239,6 +250,16 @@ def query_of(text: str, spot: Spot) -> RecordQuery | None:
             spot.loader.complain(where, str(error), error.hint, error.check)
         return None
     return query
+
+
+def _missing(name: str, patterns: Mapping[str, tuple[Pattern, Location]]) -> tuple[str, str]:
+    """That nothing is called so that can be asked for, and what to ask for."""
+    if name in patterns:
+        kind = patterns[name][0].emits
+        return f"a match of {name!r} becomes a fact of the kind {kind!r}", f"ask for {kind}"
+    if name == "hit":
+        return "every match of a pattern is a hit", "ask for the pattern by its id"
+    return f"there is no pattern or kind of fact {name!r}", near(name, [*patterns, *KINDS])
 
 
 def _values(text: str, spot: Spot) -> dict[str, Meant]:
@@ -262,7 +283,9 @@ def _check_field(query: RecordQuery, name: str, spot: Spot, types: frozenset[str
         hint = near(name, known) or f"it has: {', '.join(sorted(fields))}"
         spot.complain(f"{query.name} has no field {name!r}", hint, "expression")
     elif types is not None and known[name] not in types:
-        spot.complain(f"{name!r} is of type {known[name]}: it has no numbers to measure", check="expression")
+        numbers = ", ".join(one for one in sorted(fields) if fields[one] in types)
+        hint = f"numbers are: {numbers}" if numbers else f"say that it is one: fields: {{{name}: int}}"
+        spot.complain(f"{name!r} is of type {known[name]}: it has no numbers to measure", hint, "expression")
 
 
 def fields_of(name: str, patterns: Mapping[str, Pattern]) -> Mapping[str, FieldType] | None:

@@ -64,6 +64,7 @@ def pack_of(files: Sequence[PackFile], document: Document | None, loader: Unlink
     sha, base = digest_of(files), files[0].root
     doc = converted(loader, document, ManifestDoc) if document else None
     if document is None or doc is None:
+        loader.claim("pack", files[0].pack or base.rpartition("/")[2], Location(base))
         return Pack(files[0].pack or base.rpartition("/")[2], "", sha, base=base)
     loader.claim("pack", doc.name, document.value("name"))
     if doc.digest and doc.digest != f"sha256:{sha}":

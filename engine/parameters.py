@@ -28,7 +28,8 @@ class BadValue(ValueError):
 
 class Parameter(Struct, frozen=True):
     """A parameter with the value that it has in this rulebook. `name` is what the site file calls it: `RULE.NAME` if it belongs
-    to one rule, or `NAME` alone if rules share it. `tuned`: the value is the site's."""
+    to one rule, or `NAME` alone if rules share it. `tuned`: the value is the site's, which stands at `location`; `declared` is
+    where the pack has it then."""
 
     name: str
     type: ParameterType
@@ -39,6 +40,7 @@ class Parameter(Struct, frozen=True):
     at_least: str | int | float | None = None
     at_most: str | int | float | None = None
     tuned: bool = False
+    declared: Location | None = None
 
     @property
     def short(self) -> str:

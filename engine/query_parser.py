@@ -22,11 +22,16 @@ from neuron_doctor.engine.expressions import (
     tests_of,
     version_of,
 )
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.unlinked import near
 
 if TYPE_CHECKING:
     from neuron_doctor.engine.facts import Value
     from neuron_doctor.engine.kinds import FieldType
+
+
+#: What asks which of two comes first.
+_ORDER = frozenset({"<", "<=", ">", ">="})
 
 
 class BadExpression(ValueError):
@@ -162,6 +167,7 @@ _WORDS = {
     "NAME": "a pattern or a kind of fact",
     "WHERE": "`where`",
     "FIELD": "a field",
+    "NOT": "`not`",
     "OPERATOR": "== != < <= > >=",
     "IN": "`in [...]`",
     "IS": "`is known`",
@@ -182,11 +188,43 @@ _WORDS = {
 }
 
 
+#: What other languages write -> what is written here.
+_HERE = {
+    "&&": "write `and`",
+    "and": "write `and` in small letters",
+    "||": "write `or`",
+    "or": "write `or` in small letters",
+    "!": "write `not (...)`",
+    "=": "write `==`",
+    "=~": "what a text must match is a pattern of its own; here there are `contains` and `starts with`",
+    "~": "what a text must match is a pattern of its own; here there are `contains` and `starts with`",
+    "matches": "what a text must match is a pattern of its own; here there are `contains` and `starts with`",
+    "like": "write `contains` or `starts with`",
+    "<>": "write `!=`",
+    "not in": "write `not (FIELD in [...])`",
+    "not known": "write `not (FIELD is known)`",
+    "null": "write `not (FIELD is known)`",
+    "none": "write `not (FIELD is known)`",
+    "startswith": "write `starts with`",
+    "ends": "there is `contains` and `starts with`; what a text must end with is for a pattern",
+}
+_FOREIGN = regex(
+    r"(?i)(?:&&|\|\||=~|~|<>|=(?!=)|!(?!=)|not in\b|not known\b|(?:and|or|matches|like|null|none|startswith|ends)\b)"
+)
+_UNMARKED = regex(r"(?<![\w.])\d+\.\d+\.$")
+_VERSION = regex(r"v?\d+(?:\.\d+)+")
+
+
 def _wanted(error: UnexpectedInput, text: str, *, at_end: bool) -> str:
     """What could stand where an expression cannot be read."""
     may: set[str] = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
     may |= set(getattr(error, "allowed", None) or ())
     may -= {*(() if "[" in text else ("COMMA", "RSQB")), *(() if "(" in text else ("RPAR",))}
+    foreign = _FOREIGN.match(text, 0 if at_end else max(error.column - 1, 0))
+    if foreign and not at_end:
+        return _HERE[foreign[0].lower()]
+    if not at_end and _UNMARKED.search(text, 0, error.column):
+        return "a version begins with v, such as v2.20.1"
     said = [words for name, words in _WORDS.items() if name in may]
     return f"{'it ends too early: ' if at_end else ''}here may stand {', '.join(said)}" if said else ""
 
@@ -205,7 +243,22 @@ def check_types(query: RecordQuery, fields: Mapping[str, FieldType]) -> None:
             if isinstance(value, Version):
                 _check_version(test, known[test.field])
             elif test.op != "known" and not _fits(known[test.field], value):
-                raise BadExpression(f"{test.field!r} is of type {known[test.field]}, {value!r} is not", test.column)
+                said = f"{test.field!r} is of type {known[test.field]}, {as_written(value)} is not"
+                raise BadExpression(said, test.column, _other_type(known[test.field], value))
+            elif test.op in _ORDER and isinstance(value, str) and _VERSION.fullmatch(value):
+                said = f"text is compared letter by letter: {as_written(value)} would be before or after the wrong ones"
+                raise BadExpression(said, test.column, f"write the version without quotes: v{value.removeprefix('v')}")
+
+
+def _other_type(kind: FieldType, value: Value) -> str:
+    """What to write instead of a value that is of another type than its field."""
+    if kind == "str" and isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, float):
+            return "write a version as v2.20, and text in quotes"
+        return f'write text in quotes: "{value}", or give the capture a type: `fields`'
+    if kind in ("int", "float"):
+        return "write a number, without quotes"
+    return "write true or false" if kind == "bool" else ""
 
 
 def _check_shape(test: Test) -> None:

@@ -34,7 +34,7 @@ from neuron_doctor.engine.rulefile import (
 from neuron_doctor.engine.shapes import NAME, converted
 from neuron_doctor.engine.site_loader import added_to, take_site
 from neuron_doctor.engine.unlinked import Unlinked, near
-from neuron_doctor.engine.yamlfile import Document, read_yaml
+from neuron_doctor.engine.yamlfile import Document, Plain, read_yaml
 
 
 def load_rulebook(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> Rulebook:
@@ -97,9 +97,11 @@ def _document(file: PackFile, loader: Unlinked) -> Document | None:
     except RulebookError as error:
         loader.errors.extend(error.errors)
     except UnicodeDecodeError as error:
-        where = Location(file.shown, file.content.count(b"\n", 0, error.start) + 1, 1)
-        loader.complain(where, f"cannot be read: {error}", "save it as UTF-8", "file")
-    loader.unread.update(NAME.findall(file.content.decode("utf-8", "replace")))
+        begin = file.content.rfind(b"\n", 0, error.start) + 1
+        column = len(file.content[begin : error.start].decode("utf-8", "replace")) + 1
+        where = Location(file.shown, file.content.count(b"\n", 0, error.start) + 1, column)
+        loader.complain(where, f"this is no UTF-8: byte 0x{file.content[error.start]:02x}", "save it as UTF-8", "file")
+    loader.unread.update(NAME.findall(file.content.decode("utf-8", "replace")), [Path(file.shown).stem])
     return None
 
 
@@ -119,7 +121,7 @@ def _sort_in(loader: Unlinked, document: Document) -> None:
         terms = converted(loader, document, TermsFile)
         if terms:
             _take_terms(loader, terms, document)
-    elif isinstance(data, dict) and set(data) == {"patterns"}:
+    elif isinstance(data, dict) and _is_shared(data):
         shared = converted(loader, document, PatternsFile)
         _take_patterns(loader, shared.patterns if shared else {}, document)
     else:
@@ -131,9 +133,15 @@ def _sort_in(loader: Unlinked, document: Document) -> None:
             loader.complain(
                 document.value("id"), f"rule {rule.id!r} stands at {first} already", "rename one", "duplicate-id"
             )
+            return  # most likely a copy, whose patterns and parameters are as double as it is
         loader.rules[rule.id] = (rule, document)
         _declare(loader, rule.parameters, document, f"{rule.id}.")
         _take_patterns(loader, rule.patterns, document)
+
+
+def _is_shared(data: dict[str, Plain]) -> bool:
+    """Whether a file has patterns and nothing else, as far as it is spelt right."""
+    return set(data) == {"patterns"} or (len(data) == 1 and bool(near(*data, ["patterns"])))
 
 
 def _take_terms(loader: Unlinked, terms: TermsFile, document: Document) -> None:
@@ -176,11 +184,23 @@ def _take_patterns(loader: Unlinked, docs: Mapping[str, PatternDoc], document: D
         if doc.emits not in KINDS:
             there = document.value("patterns", name, "emits")
             loader.complain(there, f"there is no kind of fact {doc.emits!r}", near(doc.emits, KINDS))
-        if faults := list(_regex_faults(doc, document, name)):
+            loader.unread.add(name)
+        if faults := [*_regex_faults(doc, document, name), *_field_faults(doc, document, name)]:
             loader.errors.extend(faults)
             loader.unread.add(name)
             continue
         loader.patterns[name] = (pattern, where)
+
+
+_BACKSLASH = "a backslash before ( ) [ ] { } . * + ? | makes it stand for itself"
+#: What Python says of an expression -> what to do.
+_REGEX_HINTS = (
+    ("global flags", "put it at the very beginning, or around a part of it: (?i:...)"),
+    ("unknown extension ?<", "a named group is written (?P<name>...)"),
+    ("missing >", "a named group is written (?P<name>...)"),
+    ("group name", "a named group is written (?P<name>...), each with a name of its own"),
+    ("bad escape", "a backslash before a letter has a meaning of its own; two stand for a backslash"),
+)
 
 
 def _regex_faults(doc: PatternDoc, document: Document, name: str) -> Iterator[RuleError]:
@@ -189,8 +209,20 @@ def _regex_faults(doc: PatternDoc, document: Document, name: str) -> Iterator[Ru
             re.compile(getattr(doc, key) or "")
         except re.error as error:
             where = document.value("patterns", name, key, skip=error.pos or 0, width=1)
-            hint = "a backslash before ( ) [ ] { } . * + ? | makes it stand for itself"
+            hint = next((hint for words, hint in _REGEX_HINTS if words in error.msg), _BACKSLASH)
             yield RuleError(where, f"not a regular expression: {error.msg}", hint, "regex")
+
+
+def _field_faults(doc: PatternDoc, document: Document, name: str) -> Iterator[RuleError]:
+    """Types of captures that there are not."""
+    try:
+        captures = re.compile(doc.regex).groupindex
+    except re.error:
+        return  # which is told
+    for key in doc.fields.keys() - captures.keys() - doc.values.keys():
+        where = document.at("patterns", name, "fields", key)
+        hint = near(key, captures) or (f"it has: {', '.join(captures)}" if captures else f"write (?P<{key}>...)")
+        yield RuleError(where, f"the pattern has no capture {key!r}", hint, "name")
 
 
 def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
@@ -269,6 +301,9 @@ def _check_names(loader: Unlinked, doc: RuleDoc, source: Document) -> None:
         loader.complain(
             source.value("successor"), f"there is no rule {doc.successor!r}", near(doc.successor, loader.rules)
         )
+    if doc.id in doc.supersedes:
+        where = source.value("supersedes", doc.supersedes.index(doc.id))
+        loader.complain(where, "a rule does not supersede itself", "name the more general rule", "name")
     for name in set(doc.supersedes) - loader.rules.keys() - loader.unread:
         where = source.value("supersedes", doc.supersedes.index(name))
         loader.complain(where, f"there is no rule {name!r}", near(name, loader.rules))
@@ -302,7 +337,10 @@ def _in_order(loader: Unlinked, rules: Sequence[Rule]) -> list[Rule]:
     def visit(rule: Rule) -> None:
         if rule.id in open_:
             loader.complain(
-                rule.location, f"rules ask for each other's findings: {' -> '.join([*open_, rule.id])}", check="circle"
+                rule.location,
+                f"rules ask for each other's findings: {' -> '.join([*open_, rule.id])}",
+                "let one of them ask for records, or use `explains`",
+                "circle",
             )
             return
         open_[rule.id] = None

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from neuron_doctor.engine.grades import ActionKind, EdgeType, Severity
+from neuron_doctor.engine.grades import ActionKind, EdgeType, Role, Severity
 from neuron_doctor.engine.kinds import FieldType
 from neuron_doctor.engine.parameters import ParameterType, Said
 from neuron_doctor.engine.patterns import Channel
@@ -33,7 +33,10 @@ Reference = Annotated[
 ]
 Duration = Annotated[
     str,
-    Meta(pattern=r"^(\d+(\.\d+)?(ms|s|m|h|d)|\$[a-z][a-z0-9_]*)$", description="a number with its unit, such as 30s"),
+    Meta(
+        pattern=r"^(\d+(\.\d+)?(ms|s|m|h|d)|\$[a-z][a-z0-9_]*)$",
+        description="a number with its unit (ms, s, m, h, d), such as 30s",
+    ),
 ]
 Amount = Annotated[int, Meta(ge=1)] | Reference
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
@@ -62,7 +65,13 @@ class ParameterDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
 class PatternDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """A log pattern."""
 
-    regex: Annotated[str, Meta(min_length=3, description="Python regex on one record; named groups are captures")]
+    regex: Annotated[
+        str,
+        Meta(
+            min_length=3,
+            description="a Python regex of three characters or more, on one record; named groups are captures",
+        ),
+    ]
     channel: Channel = "any"
     fields: dict[str, FieldType] = {}
     emits: str = "hit"
@@ -85,7 +94,13 @@ class MeasureDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     for."""
 
     of: Query
-    take: Annotated[str, Meta(pattern="^(sum|mean|min|max|increase|rate|p[1-9][0-9]?)$")]
+    take: Annotated[
+        str,
+        Meta(
+            pattern="^(sum|mean|min|max|increase|rate|p[1-9][0-9]?)$",
+            description="one of sum, mean, min, max, increase, rate, p1 to p99",
+        ),
+    ]
     field: str
     within: Duration | None = None
     at_least: float | Reference | None = None
@@ -199,7 +214,7 @@ class AlternativeDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
 class ExpectDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """What the finding of a positive example must look like (only what is said); `actions` in their order, all of them."""
 
-    role: str | None = None
+    role: Role | None = None
     cause: Id | None = None
     place: dict[str, str | int | list[int]] = {}
     actions: list[ActionKind] | None = None

@@ -6,6 +6,7 @@ import difflib
 import types
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from pathlib import PurePath
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
 import msgspec
@@ -29,6 +30,22 @@ _NAMES = {
     "object": "keys with values",
     "null": "nothing",
 }
+#: What other tools, and plain English, call a key or a value -> what it is called here.
+_SYNONYMS = {
+    "and": "all",
+    "or": "any",
+    "not": "none",
+    "maxspan": "within",
+    "timespan": "within",
+    "timeframe": "within",
+    "window": "within",
+    "threshold": "at_least",
+    "gte": "at_least",
+    "pattern": "regex",
+    "node": "host",
+    "name": "title",
+    "condition": "when",
+}
 _LEAST = regex(r"length >= (\d+)")
 _QUOTED = regex("`([^`]+)`")
 
@@ -41,6 +58,7 @@ class Misfit(Struct, frozen=True):
     hint: str
     check: str
     on_key: bool = False
+    to_quote: bool = False
 
 
 def converted(loader: Unlinked, document: Document, shape: type[T]) -> T | None:
@@ -50,19 +68,26 @@ def converted(loader: Unlinked, document: Document, shape: type[T]) -> T | None:
     except msgspec.ValidationError:
         for wrong in misfits(document.data, shape):
             where = document.at(*wrong.path) if wrong.on_key else document.value(*wrong.path)
-            loader.complain(where, wrong.message, wrong.hint, wrong.check)
-        loader.unread.update(NAME.findall(document.text))
+            hint = wrong.hint
+            if wrong.to_quote:  # as it is written: 1.10 was read as a number already
+                hint = f"put it in quotes: '{document.written(*wrong.path)}'"
+            loader.complain(where, wrong.message, hint, wrong.check)
+        loader.unread.update(NAME.findall(document.text), [PurePath(document.path).stem])
         return None
 
 
 def misfits(data: Plain, shape: _Type, here: Path = ()) -> Iterator[Misfit]:
     """Everything that is wrong with data that cannot be converted to this shape."""
+    either = shape
     shape = _chosen(shape, data)
     inside = list(_inside(data, _bare(shape), here))
     yield from inside
     fault = "" if inside else _fault(data, shape)
     if fault:
-        yield Misfit(here, *_in_words(fault, data, shape, here), "value")
+        to_quote = "`str`" in fault and isinstance(data, bool | int | float)
+        yield Misfit(
+            here, *_in_words(fault, data, shape, here, either), "value", to_quote=to_quote and not _described(shape)
+        )
 
 
 def _inside(data: Plain, shape: _Type, here: Path) -> Iterator[Misfit]:
@@ -82,7 +107,8 @@ def _inside(data: Plain, shape: _Type, here: Path) -> Iterator[Misfit]:
 def _of_struct(data: dict[str, Plain], shape: type[Struct], here: Path) -> Iterator[Misfit]:
     known = {field.encode_name: field for field in msgspec.structs.fields(shape)}
     unknown = [key for key in data if key not in known]
-    meant = {name for key in unknown for name in difflib.get_close_matches(key, known, 1)}
+    meant = {_SYNONYMS[key] for key in unknown if key in _SYNONYMS}
+    meant |= {name for key in unknown for name in difflib.get_close_matches(key, known, 1)}
     missing = [name for name, field in known.items() if field.required and name not in {*data, *meant}]
     only = missing.pop() if len(missing) == len(unknown) == 1 else ""
     above = {key: _above(key, data, known) for key in unknown}
@@ -91,7 +117,14 @@ def _of_struct(data: dict[str, Plain], shape: type[Struct], here: Path) -> Itera
             said, hint = f"{key!r} stands at the wrong depth", f"indent it under {above[key]!r}"
             yield Misfit((*here, key), said, hint, "key", on_key=True)
             continue
-        hint = near(key, known.keys() - data.keys()) or near(key, known) or (f"did you mean {only!r}?" if only else "")
+        meant_by = _SYNONYMS.get(key, "")
+        hint = f"did you mean {meant_by!r}?" if meant_by in known else ""
+        hint = (
+            hint
+            or near(key, known.keys() - data.keys())
+            or near(key, known)
+            or (f"did you mean {only!r}?" if only else "")
+        )
         hint = hint or f"known here: {', '.join(known)}"
         yield Misfit((*here, key), f"there is no key {key!r} here", hint, "key", on_key=True)
     if missing:
@@ -135,20 +168,26 @@ def _fault(data: Plain, shape: _Type) -> str:
     return ""
 
 
-def _in_words(fault: str, data: Plain, shape: _Type, here: Path) -> tuple[str, str]:
-    """What msgspec says, as the author of a rule would put it, and what to write."""
+def _in_words(fault: str, data: Plain, shape: _Type, here: Path, either: _Type = None) -> tuple[str, str]:
+    """What msgspec says, as the author of a rule would put it, and what to write. `either` is the choice of shapes of which
+    this is one."""
     key = next((str(part) for part in reversed(here) if isinstance(part, str)), "")
     wanted, choices = _described(shape), _choices(shape)
     if not key:
         first = [f"`{name}:`" for name in getattr(shape, "__struct_encode_fields__", ())[:2]]
-        return fault, f"the file begins with keys such as {' and '.join(first)}, without a dash" if first else ""
+        begin = f"the file begins with keys such as {' and '.join(first)}, without a dash" if first else ""
+        if data is None:
+            return "the file is empty", begin and f"remove it, or write into it: {begin}"
+        return f"the file {_translated(fault)}", begin
     if choices:
-        return f"{key}: there is no {data!r}", near(str(data), choices) or f"one of: {', '.join(choices)}"
+        known = _SYNONYMS.get(str(data), "")
+        hint = f"did you mean {known!r}?" if known in choices else near(str(data), choices)
+        return f"{key}: there is no {data!r}", hint or f"one of: {', '.join(choices)}"
     if data is None:
         return f"{key}: nothing stands behind this key", "write a value, or leave the key out"
     if wanted:
-        return f"{key}: {data!r} is not {wanted}", ""
-    return f"{key} {_translated(fault)}", _remedy(fault, data)
+        return f"{key}: {data!r} is not {wanted}", "write it as plain text" if isinstance(data, dict | list) else ""
+    return f"{key} {_translated(fault)}", _remedy(fault, data, shape, either)
 
 
 def _translated(fault: str) -> str:
@@ -158,10 +197,32 @@ def _translated(fault: str) -> str:
     return _QUOTED.sub(lambda types: " or ".join(_NAMES.get(name, name) for name in types[1].split(" | ")), said)
 
 
-def _remedy(fault: str, data: Plain) -> str:
-    if isinstance(data, str) and "`array`" in fault:
+def _remedy(fault: str, data: Plain, shape: _Type, either: _Type) -> str:
+    """What to write where data is of another type than its shape."""
+    union = (_bare(shape), *get_args(_bare(shape)))
+    wanted = fault.partition(", got")[0]
+    keys = next((_keys(one) for one in union if isinstance(one, type) and issubclass(one, Struct)), "")
+    if isinstance(data, str) and "`array`" in wanted:
         return f"put it in brackets: [{data}]"
-    return f"put it in quotes: {str(data)!r}" if "`str`" in fault and isinstance(data, int | float) else ""
+    if isinstance(data, dict) and "`array`" in wanted:
+        return "it is a list: begin each item with a dash"
+    if isinstance(data, list) and "str | object" in wanted:
+        return "begin it with a key such as `all:`, with the list under it"
+    if "`object" in wanted:
+        return f"it has the keys {keys}" if keys else _NO_DASH
+    if isinstance(data, dict | list) and "`str`" in wanted:
+        return "put it in quotes; text over several lines stands behind a `|`"
+    is_name = isinstance(data, str) and NAME.fullmatch(data)
+    return f"a parameter is written ${data}" if is_name and any(map(_is_reference, get_args(_bare(either)))) else ""
+
+
+_NO_DASH = "write `key: value` below it, without dashes"
+
+
+def _keys(shape: type[Struct]) -> str:
+    """The keys of a shape, those first that must be there."""
+    fields = sorted(msgspec.structs.fields(shape), key=lambda field: not field.required)
+    return ", ".join(field.encode_name for field in fields)
 
 
 def _bare(shape: _Type) -> _Type:

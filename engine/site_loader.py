@@ -39,7 +39,7 @@ def take_site(loader: Unlinked, file: PackFile, document: Document | None) -> Si
 def _tune(loader: Unlinked, name: str, doc: SiteDoc, document: Document) -> None:
     parameter = loader.parameters.get(name)
     if parameter is None:
-        if name.rpartition(".")[2] not in loader.unread:
+        if loader.unread.isdisjoint(name.split(".")):
             said = f"there is no parameter {name!r}"
             loader.complain(document.at("parameters", name), said, _meant(name, sorted(loader.parameters)))
         return
@@ -49,7 +49,8 @@ def _tune(loader: Unlinked, name: str, doc: SiteDoc, document: Document) -> None
     except BadValue as error:
         loader.complain(where, f"{name}: {error}", "", "value")
         return
-    loader.parameters[name] = replace(parameter, value=doc.parameters[name], location=where, tuned=True)
+    value, declared = doc.parameters[name], parameter.location
+    loader.parameters[name] = replace(parameter, value=value, location=where, declared=declared, tuned=True)
 
 
 def _meant(name: str, known: Sequence[str]) -> str:
@@ -66,7 +67,12 @@ def _silence(loader: Unlinked, doc: SilenceDoc, document: Document, number: int)
     try:
         date.fromisoformat(doc.until)
     except ValueError:
-        loader.complain(document.value(*keys, "until"), f"until: {doc.until} is no day", "", "value")
+        loader.complain(
+            document.value(*keys, "until"),
+            f"until: {doc.until} is no day",
+            "look at the number of the month and of the day",
+            "value",
+        )
     return Silence(
         tuple(doc.rules), tuple(doc.causes), tuple(doc.hosts), tuple(doc.devices), doc.until, doc.reason.strip()
     )

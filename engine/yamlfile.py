@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from neuron_doctor.engine.errors import Location, RulebookError, RuleError
 from neuron_doctor.engine.regexes import regex
+from neuron_doctor.engine.yamlfaults import LINE_END, fault_of, first_unprintable
 
 #: A path into a document: keys and indexes from the root.
 Path = tuple[str | int, ...]
@@ -17,35 +18,11 @@ Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CONSTRUCTOR = yaml.constructor.SafeConstructor()
 _PLAIN_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "map", "seq")}
-#: Where a line ends, for YAML.
-LINE_END = regex("\r\n|[\n\r\x85\u2028\u2029]")
 #: What begins a scalar that is not written as it reads: a block's header, a quote.
 _OPENING = regex(r"""[|>][^\n]*\n|["']""")
-
-#: What the parser says -> what the author probably did.
-_ADVICE = (
-    ("cannot start any token", "put the text in quotes: it begins with a character that means something in YAML"),
-    ("mapping values are not allowed", "text with a colon and a space in it needs quotes"),
-    ("expected ',' or ']'", "the bracket that was opened is not closed before this"),
-    ("expected ',' or '}'", "the brace that was opened is not closed before this"),
-    ("expected node content", "a bracket is not closed, or a comma stands too much"),
-    ("unexpected end of stream", "the quote that was opened is not closed"),
-    ("expected ':'", "a key is followed by a colon and a space, and a quote or bracket is closed again"),
-    ("expected key", "a line is indented otherwise than its siblings above, or a quote ends too early"),
-    ("block end", "a line is indented otherwise than its siblings above, or a quote ends too early"),
-    ("'-' indicator", "the items of a list stand under each other, each begins with a dash and a space"),
-    ("unknown escape character", "a backslash stands for itself in single quotes, not in double ones"),
-    ("escape", "a backslash stands for itself in single quotes, not in double ones"),
-    ("document start", "a line stands further to the left than the keys of the file"),
-    (
-        "alphabetic or numeric character",
-        "put the text in quotes: it begins with a character that means something in YAML",
-    ),
-)
-_FIRST_KEY = regex(r" *[\w-]+")
-_DEPTH = "indent it as its siblings; below a key that has a value already nothing else can stand"
-_QUOTE = "close it where its text ends; double it where it is part of the text"
-_TAB = "put spaces in its place: YAML is indented with spaces"
+#: White space that YAML takes for text, and text in quotes that it knows nothing of.
+_NO_SPACE = regex(r"[\u00a0\u2000-\u200b\u202f\u3000\ufeff]")
+_CURLY = regex("[\u2018\u201c].*[\u2019\u201d]")
 
 
 class Document(Struct, frozen=True):
@@ -77,6 +54,11 @@ class Document(Struct, frozen=True):
             where = _written(self.text[start:end], said)
             start, end = start + where[min(skip, len(where) - 1)], start + where[min(skip + width, len(where)) - 1] + 1
         return self._between(start, end)
+
+    def written(self, *path: str | int) -> str:
+        """What stands behind a key, letter by letter."""
+        start, end = self.spans.get(path, (0, 0))
+        return self.text[start:end]
 
     def _said(self, path: Path) -> Plain:
         here = self.data
@@ -127,6 +109,10 @@ class _Reader(Struct):
             if not isinstance(key_node, yaml.ScalarNode):
                 self._complain(key_node, "a key must be text", "put quotes around what begins with a bracket or brace")
                 continue
+            if _NO_SPACE.match(key):
+                said = f"a space that YAML takes for text (U+{ord(key[0]):04X}) stands before the key"
+                self._complain(key_node, said, "put ordinary spaces in its place")
+                continue
             if key in result:
                 first = self.places[*here, key].line
                 self._complain(key_node, f"the key {key!r} stands here twice", f"it stands in line {first} already")
@@ -140,6 +126,8 @@ class _Reader(Struct):
             kind = node.tag.rpartition(":")[2]
             self._complain(node, f"{node.value!r} reads as a {kind}", "put it in quotes")
             return str(node.value)
+        if not node.style and _CURLY.fullmatch(node.value):
+            self._complain(node, "typographic quotes would be part of the text", "write straight quotes: ' or \"")
         try:
             value: Plain = _CONSTRUCTOR.construct_object(node)
         except ValueError:
@@ -168,9 +156,9 @@ def read_yaml(text: str, path: str) -> Document:
                 raise RulebookError([RuleError(where, "anchors and aliases are not allowed", said, "yaml")])
         node = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
-        raise RulebookError([_fault(error, text, path)]) from error
+        raise RulebookError([fault_of(error, text, path)]) from error
     except yaml.YAMLError as error:
-        where = _first_unprintable(text, path)
+        where = first_unprintable(text, path)
         said = str(error).partition("\n")[0]
         raise RulebookError([RuleError(where, f"not valid YAML: {said}", "remove that character", "yaml")]) from error
     if node is None:
@@ -180,57 +168,3 @@ def read_yaml(text: str, path: str) -> Document:
     if reader.errors:
         raise RulebookError(reader.errors)
     return Document(path, data, reader.places, reader.spans, text)
-
-
-def _fault(error: yaml.MarkedYAMLError, text: str, path: str) -> RuleError:
-    """What the parser could not read, where the author sees it: a file does not end where something is not closed."""
-    said = str(error.problem or error.context)
-    mark = error.problem_mark or error.context_mark
-    if error.context_mark and ("end of stream" in said or "or ']'" in said or "or '}'" in said):
-        mark = error.context_mark
-    lines = LINE_END.split(text)
-    if mark is None:
-        return RuleError(Location(path, 1, 1), f"not valid YAML: {said}", "", "yaml")
-    last = max(number for number, line in enumerate(lines[: mark.line + 1]) if line.strip() or not number)
-    where = Location(path, mark.line + 1, mark.column + 1)
-    if last < mark.line:
-        where = Location(path, last + 1, len(lines[last].rstrip()) or 1)
-    if tab := _tab(lines, where.line):
-        return RuleError(Location(path, *tab), "not valid YAML: a tab stands before the text", _TAB, "yaml")
-    if opened := _open_quote(text):
-        return RuleError(Location(path, *opened), "not valid YAML: this quote goes on over lines", _QUOTE, "yaml")
-    if "mapping values" in said and _FIRST_KEY.fullmatch(lines[mark.line][: mark.column]):
-        return RuleError(where, "not valid YAML: a key stands too far to the right", _DEPTH, "yaml")
-    hint = next((advice for words, advice in _ADVICE if words in said), "")
-    return RuleError(where, f"not valid YAML: {said}", hint, "yaml")
-
-
-def _tab(lines: list[str], near: int) -> tuple[int, int] | None:
-    """Line and column of a tab in the indentation, in the line of a fault or right before it."""
-    for number in range(near, max(near - 3, 0), -1):
-        line = lines[number - 1] if number <= len(lines) else ""
-        indent = line[: len(line) - len(line.lstrip())]
-        if "\t" in indent and line.strip():
-            return number, indent.index("\t") + 1
-    return None
-
-
-def _open_quote(text: str) -> tuple[int, int] | None:
-    """Line and column of the last quote before a fault, where it was closed in another line only: by the next one's opening."""
-    opened = None
-    try:
-        for token in yaml.scan(text, Loader=_LOADER):
-            if isinstance(token, yaml.ScalarToken) and token.style in ("'", '"'):
-                over = token.end_mark.line > token.start_mark.line
-                opened = (token.start_mark.line + 1, token.start_mark.column + 1) if over else None
-    except yaml.YAMLError:
-        pass
-    return opened
-
-
-def _first_unprintable(text: str, path: str) -> Location:
-    for number, line in enumerate(LINE_END.split(text), 1):
-        for column, character in enumerate(line, 1):
-            if character != "\t" and not character.isprintable():
-                return Location(path, number, column)
-    return Location(path, 1, 1)

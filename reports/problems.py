@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from neuron_doctor.engine.checks import CHECKS
 from neuron_doctor.engine.errors import RuleError
-from neuron_doctor.engine.yamlfile import LINE_END
+from neuron_doctor.engine.yamlfaults import LINE_END
 from neuron_doctor.reports.escape import visible
 
 PAGE = "https://github.com/neuron-doctor/neuron-doctor/blob/main/docs/lint.md"

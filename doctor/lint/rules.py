@@ -55,9 +55,8 @@ def check_parameters(rulebook: Rulebook) -> Iterator[Remark]:
         if parameter.name not in used:
             keys = ("parameters", parameter.short)
             said = f"nothing refers to parameter {parameter.short!r}"
-            yield Remark(
-                "unused-parameter", parameter.location.path, keys, said, f"write ${parameter.short} where it is meant"
-            )
+            where = parameter.declared or parameter.location
+            yield Remark("unused-parameter", where.path, keys, said, f"write ${parameter.short} where it is meant")
 
 
 def _style(rule: Rule) -> Iterator[Remark]:

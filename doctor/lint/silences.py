@@ -14,7 +14,7 @@ from neuron_doctor.engine.checks import CHECKS
 from neuron_doctor.engine.errors import Location, RuleError
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.unlinked import near
-from neuron_doctor.engine.yamlfile import LINE_END
+from neuron_doctor.engine.yamlfaults import LINE_END
 
 _MARK = regex(r"^[ ]*(# ?lint: ?silence\b.*)", 0)
 _FORM = regex(r"# ?lint: ?silence (?P<check>[a-z-]+) until (?P<day>\d{4}-\d{2}-\d{2}): ?(?P<reason>\S.*)")

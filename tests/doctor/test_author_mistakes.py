@@ -68,10 +68,10 @@ def test_the_rule_is_right_before_anything_is_done_to_it() -> None:
         ("cause: disk-full", "cause: disk-ful", (3, 8), "there is no cause 'disk-ful'", "did you mean 'disk-full'?"),
         ("own-process", "own-proces", (13, 15), "set of causes 'own-proces'", "did you mean 'own-process'?"),
         ("where bytes", "where byte", (11, 36), "has no field 'byte'", "did you mean 'bytes'?"),
-        ("bytes > 3", 'bytes > "3"', (11, 36), "'bytes' is of type int, '3' is not", ""),
+        ("bytes > 3", 'bytes > "3"', (11, 36), "'bytes' is of type int, \"3\" is not", "without quotes"),
         ("bytes > 3", "bytes = 3", (11, 42), "cannot read", "=="),
         ("of: acme-full-text", "of: acme-ful-text", (11, 15), "'acme-ful-text'", "did you mean 'acme-full-text'?"),
-        ("at_least: 2", "at_least: two", (11, 57), "at_least wants a whole number, not text", ""),
+        ("at_least: 2", "at_least: two", (11, 57), "at_least wants a whole number, not text", "$two"),
         ("at_least: 2", "at_least: 0", (11, 57), "at_least wants a whole number >= 1", ""),
         ("trust: [F]", "trust: F", (5, 8), "trust wants a list, not text", "put it in brackets: [F]"),
         ("trust: [F]", "trust: [F", (5, 8), "not valid YAML", "not closed"),
@@ -88,6 +88,42 @@ def test_the_rule_is_right_before_anything_is_done_to_it() -> None:
         ("id: acme-full", "- id: acme-full", (2, 1), "not valid YAML", ""),
         (" full\ncause", " full\n cause", (3, 7), "too far to the right", "indent it"),
         ("  count: {", "count: {", (11, 1), "'count' stands at the wrong depth", "indent it under 'when'"),
+        ("within: 30s", "within: 0s", (11, 68), "within: 0s is no time at all", "such as 30s"),
+        ("bytes > 3", "bytes > 3 && bytes < 9", (11, 46), "cannot read", "write `and`"),
+        ("bytes > 3", "bytes > 3 AND bytes < 9", (11, 46), "cannot read", "small letters"),
+        ("bytes > 3", "!(bytes > 3)", (11, 36), "cannot read", "write `not (...)`"),
+        ("bytes > 3", 'bytes matches "3"', (11, 42), "cannot read", "is a pattern of its own"),
+        ("bytes > 3", "bytes is not known", (11, 45), "cannot read", "not (FIELD is known)"),
+        ("bytes > 3", "bytes in [3, 4]", (11, 45), "a bracket stands in text", "put the text in quotes"),
+        ("bytes > 3", "bytes > ${most}", (11, 44), "a parameter has no braces", "write $name"),
+        ("acme-full-text where bytes > 3", "version where version >= 2.20", (11, 29), "of type str", "as v2.20"),
+        ("acme-full-text where bytes > 3", "version where version > 2.20.1", (11, 43), "cannot read", "begins with v"),
+        (
+            "acme-full-text where bytes > 3",
+            "'version where version >= \"2.20\"'",
+            (11, 30),
+            "letter by letter",
+            "without quotes: v2.20",
+        ),
+        ("{bytes: int}", "{byte: int}", (9, 14), "the pattern has no capture 'byte'", "did you mean 'bytes'?"),
+        ("(?P<bytes>", "(?<bytes>", (8, 32), "unknown extension", "(?P<name>...)"),
+        ("acme: no", "acme: (?i)no", (8, 19), "global flags", "very beginning"),
+        ("  count: {of:", "  and: {of:", (11, 3), "there is no key 'and' here", "did you mean 'all'?"),
+        ("title: The volume is full", "title: yes", (2, 8), "title wants text, not true or false", "'yes'"),
+        ("title: The volume is full", "title: 1.10", (2, 8), "title wants text, not a number", "'1.10'"),
+        ("title: The volume is full", "title: {volume} is full", (2, 8), "behind a bracket", "in quotes"),
+        ("title: The volume is full", "title: {volume}", (2, 1), "not keys with values", "put it in quotes"),
+        ("title: The volume is full", "title: *all* full", (2, 8), "not valid YAML", "put the text in quotes"),
+        ("title: The volume is full", "title: 'It's full'", (2, 11), "a quote ends here", "double it"),
+        ("title: The volume is full", "title: \u201cfull\u201d", (2, 8), "typographic quotes", "straight"),
+        ("cause: disk-full", "cause disk-full", (3, 1), "not valid YAML", "followed by a colon"),
+        ("cause: disk-full", "cause:disk-full", (3, 1), "not valid YAML", "a colon and a space"),
+        ("cause: disk-full", "<<<<<<< HEAD\ncause: disk-full", (3, 1), "a merge was left", "one of the two sides"),
+        ("within: 30s}", "within: 30s}}", (11, 72), "this } closes nothing", "remove it"),
+        ("  count: {", "\u00a0 count: {", (11, 1), "(U+00A0)", "ordinary spaces"),
+        ("references: [https://wiki.example/acme]\n", "references: []\n", (15, 1), "may not be empty", ""),
+        ("trust: [F]", "trust: [F]\nsupersedes: [acme-full]", (6, 14), "does not supersede itself", "general rule"),
+        ("explanation:", "---\nexplanation:", (14, 1), "a second document begins here", "a file of its own"),
     ],
 )
 def test_a_mistake_has_one_message_that_says_where_and_what_to_do(
@@ -98,6 +134,36 @@ def test_a_mistake_has_one_message_that_says_where_and_what_to_do(
     assert (error.location.line, error.location.column) == where
     assert message in error.message
     assert hint in error.hint
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "hint"),
+    [
+        (b"", "my/acme-full.yaml: the file is empty", "remove it, or write into it"),
+        (b"# to do\n", "my/acme-full.yaml: the file is empty", "remove it, or write into it"),
+        (b"- a\n", "my/acme-full.yaml:1:1: the file wants keys with values, not a list", "without a dash"),
+        (b"hello\n", "my/acme-full.yaml:1:1: the file wants keys with values, not text", "begins with keys"),
+        (b"id: a\ntitle: \xe9t\xe9\n", "my/acme-full.yaml:2:8: this is no UTF-8: byte 0xe9", "save it as UTF-8"),
+        (RULE.encode("utf-16"), "my/acme-full.yaml:1:1: this is no UTF-8: byte 0xff", "save it as UTF-8"),
+        (b"pattern:\n  a-b: {regex: acme}\n", "my/acme-full.yaml:1:1: there is no key 'pattern' here", "'patterns'"),
+    ],
+)
+def test_a_file_that_is_no_rule_at_all_has_one_message_too(content: bytes, message: str, hint: str) -> None:
+    """What others say of the rule that should be in it is not told: the name of the file says which one that is."""
+    file = PackFile("my/acme-full.yaml", content)
+    site = b"name: west\nsilences:\n  - {rules: [acme-full], until: '2099-01-01', reason: known}\n"
+    if content.startswith(b"pattern"):
+        site = b"name: west\n"
+    with pytest.raises(RulebookError) as raised:
+        compile_rulebook([*SHARED, file], site=PackFile("site.yaml", site))
+    [error] = raised.value.errors
+    assert message in str(error)
+    assert hint in error.hint
+
+
+@pytest.mark.parametrize("change", [lambda text: "\ufeff" + text, lambda text: text.replace("\n", "\r\n")])
+def test_what_windows_writes_is_read(change: Callable[[str], str]) -> None:
+    assert alone(change(RULE)) == []
 
 
 # --- every rule, many mistakes -------------------------------------------------------------------------------------

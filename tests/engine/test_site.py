@@ -17,7 +17,7 @@ from neuron_doctor.engine.rule_loader import compile_rulebook
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.site import Silence, Site
 from neuron_doctor.engine.verdict import Diagnosis, Finding
-from neuron_doctor.engine.yamlfile import LINE_END
+from neuron_doctor.engine.yamlfaults import LINE_END
 
 TERMS = "parameters:\n  most: {type: int, default: 3, at_most: 50, description: so many are usual}\n"
 RULE = """
