@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from neuron_doctor.engine.packfiles import MANIFEST, PackFile, Root
+from neuron_doctor.engine.packfiles import MANIFEST, PackFile, Root, read_regular
 from neuron_doctor.installed import Installed
 from neuron_doctor.userdirs import user_directory
 
@@ -68,10 +68,7 @@ def site_of(path: Path, fault: str = "") -> PackFile:
     """A site file, as it is read."""
     content = b""
     if not fault:
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            fault = f"cannot be read: {error.strerror}"
+        content, fault = read_regular(str(path))
     return PackFile(str(path), content, fault=fault, path=str(path), base=str(path))
 
 

@@ -77,7 +77,7 @@ def files_of(packs: Packs, keep: Keep | None = None) -> list[PackFile]:
 def roots(packs: Packs, keep: Keep | None = None) -> list[Root]:
     """The folders of all packs that count, each once: the built-in one, those that were found, those that the user named."""
     own = Root(builtin_pack(), "rules", BUILT_IN, only_terms=not packs.builtin)
-    named = list(_called_apart(packs.further, {own.base}))
+    named = list(_called_apart(dict.fromkeys(packs.further), {own.base}))
     known = {root.directory.resolve() for root in named}
     if not _finds(packs):
         return [own, *named]

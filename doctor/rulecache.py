@@ -107,6 +107,7 @@ _SHAPE_IT = (
     "conditions.py",
     "durations.py",
     "errors.py",
+    "exampledirs.py",
     "expressions.py",
     "facts.py",
     "grades.py",

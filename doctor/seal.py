@@ -20,13 +20,16 @@ def sealed(directory: Path) -> str:
     """Seal the pack of a folder; its manifest's digest. Raises UsageError where there is none to write to, RulebookError where
     it is wrong in something else than its digest."""
     manifest = directory / MANIFEST
+    if not manifest.is_file():
+        raise UsageError(f"{manifest} cannot be read: a pack has a manifest, with its name and version")
     files = read_packs([root_of(directory)])
     if faults := [f"{file.shown}: {file.fault}" for file in files if file.fault]:
         raise UsageError(faults[0])
     try:
         before = manifest.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{manifest} cannot be read: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        raise UsageError(f"{manifest} cannot be read: {why}") from error
     digest = f"sha256:{digest_of(files)}"
     text = _DIGEST.sub("", before).rstrip("\n") + f"\ndigest: {digest}\n"
     _check(text, f"{directory.name}/{MANIFEST}")

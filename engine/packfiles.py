@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
+from neuron_doctor.engine.exampledirs import INPUT, example_directories, is_inside
+
 #: What says of a folder which pack it is.
 MANIFEST = "pack.yaml"
+_ENDING = ".yaml"
+#: What authors take for it.
+_LIKE_IT = (".yml", ".yaml")
 
 
 class Root(Struct, frozen=True):
@@ -54,7 +60,8 @@ def root_of(directory: Path, *, only_terms: bool = False, called: str = "") -> R
 
 
 def read_packs(roots: Sequence[Root]) -> list[PackFile]:
-    """Every `*.yaml` below each of these folders, in a fixed order."""
+    """Every `*.yaml` below each of these folders, in a fixed order; nothing of what is hidden, called `input`, or named by a rule
+    as the directory of an example."""
     return [file for root in roots for file in _files(root)]
 
 
@@ -62,25 +69,49 @@ def _files(root: Root) -> Iterator[PackFile]:
     if root.fault:
         yield PackFile(root.base, b"", fault=root.fault, base=root.base, pack=root.name)
         return
-    folder = os.fspath(root.directory)
+    folder = os.path.abspath(root.directory)
     paths = sorted(_paths(folder))
+    if not paths and not root.found:
+        yield PackFile(root.base, b"", fault=f"there are no rules here: no file ends with {_ENDING}", base=root.base)
     if root.found and (MANIFEST,) not in paths:
         missing = f"there is no {MANIFEST}: a pack that is found by itself says which one it is"
         yield PackFile(f"{root.base}/{MANIFEST}", b"", fault=missing, base=root.base, pack=root.name)
-    for path in paths:
-        yield _read(f"{folder}/{'/'.join(path)}", f"{root.base}/{'/'.join(path)}", root)
+    files = [_read(f"{folder}/{'/'.join(path)}", f"{root.base}/{'/'.join(path)}", root) for path in paths]
+    yield from _without_inputs(files)
+
+
+def _without_inputs(files: Sequence[PackFile]) -> Iterator[PackFile]:
+    """The files that are in no directory of an example. Rules stand above their examples, or beside them."""
+    inputs: list[str] = []
+    for file in sorted(files, key=lambda file: file.path.count("/")):
+        if not any(is_inside(file.path, folder) for folder in inputs):
+            inputs += example_directories(file.path, file.content)
+    yield from (file for file in files if not any(is_inside(file.path, folder) for folder in inputs))
 
 
 def _paths(root: str) -> Iterator[tuple[str, ...]]:
-    for folder, _, names in os.walk(root):
+    for folder, inside, names in os.walk(root):
+        inside[:] = [name for name in inside if not name.startswith(".") and name != INPUT]
         inner = tuple(os.path.relpath(folder, root).split(os.sep)) if folder != root else ()
-        yield from ((*inner, name) for name in names if name.endswith(".yaml"))
+        yield from ((*inner, name) for name in names if name.lower().endswith(_LIKE_IT) and not name.startswith("."))
 
 
 def _read(path: str, shown: str, root: Root) -> PackFile:
-    try:
-        with open(path, "rb", buffering=0) as file:
-            content, fault = file.read(), ""
-    except OSError as error:
-        content, fault = b"", f"cannot be read: {error}"
+    content, fault = b"", ""
+    if not path.endswith(_ENDING):
+        stem = os.path.splitext(os.path.basename(path))[0]
+        fault = f"files of a pack end with {_ENDING}: call it {stem}{_ENDING}, or move it elsewhere"
+    else:
+        content, fault = read_regular(path)
     return PackFile(shown, content, root.only_terms, fault, path, root.base, root.name)
+
+
+def read_regular(path: str) -> tuple[bytes, str]:
+    """What is in a file, or why that cannot be read. A pipe is not waited for."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return b"", "cannot be read: it is no regular file"
+        with open(path, "rb", buffering=0) as file:
+            return file.read(), ""
+    except OSError as error:
+        return b"", f"cannot be read: {error.strerror}"
