@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -13,6 +14,7 @@ from typer.core import TyperGroup
 from neuron_doctor.__about__ import VERSION
 from neuron_doctor.commands import diagnose, evaluate, facts, part
 from neuron_doctor.commands.completion import COMPLETE, completion, enable_completion
+from neuron_doctor.commands.outputs import forsake_stdout
 from neuron_doctor.engine.regexes import compiled
 from neuron_doctor.exits import Exit, Nagios
 from neuron_doctor.expressions import KeptExpressions
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 #: So many objects are made before Python looks for those that hold each other: hundreds of thousands of facts, findings and
 #: links are made in a run and hardly any such circle, and looking for them took a sixth of a diagnosis.
 _UNTIL_COLLECTED = 100_000
+#: What a disk or a pipe says that takes no more.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 RULES = "Check, test and document rules."
 EXAMPLES = """\b
 Examples:
@@ -92,14 +96,21 @@ def main() -> None:
     kept = KeptExpressions()
     compiled.recall = kept.recall
     try:
-        app(prog_name="neuron-doctor")
+        try:
+            app(prog_name="neuron-doctor")
+        finally:
+            sys.stdout.flush()  # what is not written yet could not be told of later
     except BrokenPipeError:
-        # The reader (head, less) has gone: not our failure, and the interpreter must not complain at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forsake_stdout()  # the reader (head, less) has gone: not our failure
         sys.exit(Exit.NOTHING)
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
+        unwritable = isinstance(error, OSError) and error.errno in _FULL and error.filename is None
+        if unwritable:
+            forsake_stdout()
+            print(f"neuron-doctor: standard output cannot be written: {error.strerror}", file=sys.stderr)
+            sys.exit(Nagios.UNKNOWN if "--nagios" in sys.argv else Exit.USAGE)
         print(f"neuron-doctor: internal error: {type(error).__name__}: {error}", file=sys.stderr)
         if os.environ.get("NEURON_DOCTOR_DEBUG"):
             import traceback  # noqa: PLC0415

@@ -25,7 +25,7 @@ from neuron_doctor.engine.packfiles import PackFile
 from neuron_doctor.engine.parameters import Parameter
 from neuron_doctor.engine.patterns import Pattern, PatternSet
 from neuron_doctor.engine.rulebook import Cause, Explains, Follows, Pack, Rule, Rulebook
-from neuron_doctor.engine.site import Silence, Site
+from neuron_doctor.engine.site import Gone, Silence, Site
 from neuron_doctor.keep import Keep
 
 _SORT = "rules"
@@ -46,6 +46,7 @@ _CLASSES: Sequence[type] = (
     rulefile.ActionDoc,
     rulefile.AlternativeDoc,
     sitefile.SiteActionDoc,
+    Gone,
     Silence,
     Site,
     expressions.Junction,
@@ -67,15 +68,15 @@ _UNREADABLE = (pickle.UnpicklingError, AttributeError, EOFError, IndexError, Key
 
 
 def compiled(files: Sequence[PackFile], keep: Keep, site: PackFile | None = None) -> Rulebook:
-    """The rulebook of these files and this site file, without the examples of its rules. Raises RulebookError; what is wrong is
-    never kept."""
+    """The rulebook of these files and this site file, without the examples of its rules, and without what the site file says of
+    rules that are gone. Raises RulebookError; what is wrong is never kept."""
     key = _key([*files, site] if site else files)
     kept = keep.get(_SORT, key)
     rulebook = _read(kept) if kept else None
     if rulebook is None:
         from neuron_doctor.engine.rule_loader import compile_rulebook  # noqa: PLC0415 - YAML and lark: only where needed
 
-        rulebook = compile_rulebook(files, VERSION, site)
+        rulebook = compile_rulebook(files, VERSION, site, forgiving=True)
         rulebook = replace(rulebook, rules=tuple(replace(rule, examples=None) for rule in rulebook.rules))
         keep.put(_SORT, key, pickle.dumps(replace(rulebook, causes=dict(rulebook.causes)), protocol=5))
     return rulebook

@@ -42,13 +42,16 @@ def load_rulebook(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> Rul
     return compile_rulebook(read_packs([root_of(pack, only_terms=pack in only_terms) for pack in packs]))
 
 
-def compile_rulebook(files: Sequence[PackFile], version: str = "", site: PackFile | None = None) -> Rulebook:
+def compile_rulebook(
+    files: Sequence[PackFile], version: str = "", site: PackFile | None = None, *, forgiving: bool = False
+) -> Rulebook:
     """The rulebook of these files. A pack may bring a manifest, `causes.yaml`, `terms.yaml`, files with a top-level
-    `patterns`, and rule files. `version` is that of this program, which a pack may be too new for; `site` a site file. Raises
-    RulebookError with all errors of all files."""
+    `patterns`, and rule files. `version` is that of this program, which a pack may be too new for; `site` a site file, of which
+    a `forgiving` reader leaves out what is about rules, causes or parameters that are gone. Raises RulebookError with all errors
+    of all files."""
     loader = Unlinked()
     packs = [pack for some in by_pack(files) if (pack := _take_pack(loader, some, version))]
-    of_site = take_site(loader, site, _document(site, loader)) if site else None
+    of_site = take_site(loader, site, _document(site, loader), forgiving=forgiving) if site else None
     rules = [rule for doc, source in loader.rules.values() if (rule := _link(loader, doc, source))]
     ordered = _in_order(loader, rules)
     if loader.errors:

@@ -36,9 +36,17 @@ class Silence(Struct, frozen=True):
         return any(fnmatchcase(name, pattern) for name in host for pattern in self.hosts)
 
 
+class Gone(Struct, frozen=True):
+    """A name in the site file that no pack has (any more), in this line of it: what it was to do is left out."""
+
+    line: int
+    said: str
+    hint: str = ""
+
+
 class Site(Struct, frozen=True):
-    """What a site file says: the parameters that it has set, its silences, those whose day has passed, and the actions that it
-    adds."""
+    """What a site file says: the parameters that it has set, its silences, those whose day has passed, the actions that it adds,
+    and what is left out of it."""
 
     name: str
     sha256: str
@@ -46,6 +54,7 @@ class Site(Struct, frozen=True):
     silences: tuple[Silence, ...] = ()
     expired: tuple[Silence, ...] = ()
     added: tuple[SiteActionDoc, ...] = ()
+    gone: tuple[Gone, ...] = ()
 
     def as_of(self, day: str) -> Site:
         """The site as it is on a day (`2027-01-31`)."""

@@ -8,7 +8,7 @@ from neuron_doctor.engine.verdict import Action, Diagnosis, Finding, Proof
 from neuron_doctor.reports.collecting import collected_words, how_to_collect, need_words, resting_words
 from neuron_doctor.reports.escape import code_block, code_span, prose, shortened, table_cell
 from neuron_doctor.reports.ranges import host_list, ranges
-from neuron_doctor.reports.site import checked_words, expired, expired_words, hidden
+from neuron_doctor.reports.site import checked_words, expired, expired_words, gone, gone_words, hidden
 from neuron_doctor.reports.summary import (
     Group,
     best_evidence,
@@ -147,6 +147,9 @@ def _hidden(diagnosis: Diagnosis) -> Iterator[str]:
     if ended:
         yield from ("## Silences of the site file that have ended", "")
         yield from (*(f"- {prose(expired_words(silence))}" for silence in ended), "")
+    if gone(diagnosis):
+        yield from ("## Left out of the site file, because it is not there", "")
+        yield from (*(f"- {prose(gone_words(one))}" for one in gone(diagnosis)), "")
 
 
 def _not_checked(diagnosis: Diagnosis) -> Iterator[str]:

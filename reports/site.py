@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neuron_doctor.engine.parameters import Said, shown
 from neuron_doctor.engine.rulebook import Pack
-from neuron_doctor.engine.site import Silence
+from neuron_doctor.engine.site import Gone, Silence
 from neuron_doctor.engine.verdict import Diagnosis, Finding
 from neuron_doctor.reports.objects import Object
 from neuron_doctor.reports.wording import counted
@@ -23,6 +23,16 @@ def hidden(diagnosis: Diagnosis) -> list[tuple[Silence, list[Finding]]]:
 def expired(diagnosis: Diagnosis) -> tuple[Silence, ...]:
     """The silences of the site file whose day has passed."""
     return diagnosis.site.expired if diagnosis.site else ()
+
+
+def gone(diagnosis: Diagnosis) -> tuple[Gone, ...]:
+    """What is left out of the site file, for no pack has what it is about."""
+    return diagnosis.site.gone if diagnosis.site else ()
+
+
+def gone_words(one: Gone) -> str:
+    """What is left out, and what was probably meant."""
+    return f"line {one.line}: {one.said}" + (f" ({one.hint})" if one.hint else "")
 
 
 def expired_words(silence: Silence) -> str:
@@ -69,6 +79,7 @@ def site_object(diagnosis: Diagnosis) -> Object:
         "parameters": [{"name": one.name, "value": one.value, "default": one.default} for one in site.tuned],
         "silences": [{**silence_object(one), "findings": sorted(ids.get(one, ()))} for one in site.silences],
         "expired": [silence_object(one) for one in site.expired],
+        "left_out": [{"line": one.line, "message": one.said, "hint": one.hint or None} for one in site.gone],
     }
 
 

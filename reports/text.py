@@ -7,7 +7,7 @@ from neuron_doctor.engine.verdict import Diagnosis, Finding
 from neuron_doctor.reports.collecting import collected_words, how_to_collect, need_words
 from neuron_doctor.reports.escape import LONGEST_PROSE, shortened, visible
 from neuron_doctor.reports.lines import BLANK, Line, Style, joined, paragraph
-from neuron_doctor.reports.site import expired, expired_words, hidden
+from neuron_doctor.reports.site import expired, expired_words, gone, gone_words, hidden
 from neuron_doctor.reports.summary import collected, grouped, lacking, overlooked, roots, shown, worth_a_look
 from neuron_doctor.reports.text_details import details
 from neuron_doctor.reports.text_finding import group_block, heading, left_out, noted, root_cause
@@ -91,7 +91,8 @@ def _seen(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
 
 
 def _hidden(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
-    """What the site file hides, until when and why; in full only if `verbose`. Silences that have ended are told too."""
+    """What the site file hides, until when and why; in full only if `verbose`. Silences that have ended are told too,
+    and what is left out of the file."""
     lines: list[Line] = []
     for silence, findings in hidden(diagnosis):
         title = f"hidden by the site file until {silence.until}: {silence.reason}"
@@ -101,6 +102,9 @@ def _hidden(diagnosis: Diagnosis, width: int, *, verbose: bool) -> list[Line]:
     lines += heading("silences of the site file that have ended", width) if ended else []
     for silence in ended:
         lines += paragraph(expired_words(silence), width, "    - ", style=Style.WARN)
+    lines += heading("left out of the site file, because it is not there", width) if gone(diagnosis) else []
+    for one in gone(diagnosis):
+        lines += paragraph(gone_words(one), width, "    - ", style=Style.WARN)
     return lines
 
 

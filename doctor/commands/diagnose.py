@@ -24,6 +24,7 @@ from neuron_doctor.commands.inputs import (
     request_from,
     stop_on_usage_errors,
 )
+from neuron_doctor.commands.outputs import check_writable, write
 from neuron_doctor.commands.terminal import Colour, columns, in_colour
 from neuron_doctor.engine.grades import Severity
 from neuron_doctor.exits import Exit, Nagios, exit_status
@@ -86,10 +87,14 @@ def diagnose(
     """
     from neuron_doctor.shown import parse_filter  # noqa: PLC0415 - loaded when it runs, so that --help is quick
 
-    with stop_on_usage_errors(Nagios.UNKNOWN if nagios else Exit.USAGE):
+    status_of_usage = Nagios.UNKNOWN if nagios else Exit.USAGE
+    with stop_on_usage_errors(status_of_usage):
         targets = [_target(text, output) for text in formats]
         if len({str(file) for _, file in targets}) < len(targets):
             raise typer.BadParameter("several formats need a file each: --format json=FILE")
+        for _, file in targets:
+            if file is not None:
+                check_writable(file, status_of_usage)
         shown = parse_filter(ranks, since, until)
         if (engine is Runner.DASK) != bool(scheduler):
             raise typer.BadParameter("--engine dask and --scheduler go together")
@@ -105,7 +110,7 @@ def diagnose(
         if file is None:
             sys.stdout.write(text)
         else:
-            file.write_text(text, encoding="utf-8")
+            write(file, text.encode(), status_of_usage)
     raise typer.Exit(status)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from neuron_doctor.commands.inputs import (
     request_from,
     stop_on_usage_errors,
 )
+from neuron_doctor.commands.outputs import write_whole
 from neuron_doctor.exits import Exit
 
 if TYPE_CHECKING:
@@ -69,15 +69,7 @@ def _write(output: Path, data: bytes) -> int:
     if output == _STDOUT:
         sys.stdout.buffer.write(data)
         return len(data)
-    beside = output.with_name(f".{output.name}.tmp")
-    try:
-        beside.write_bytes(data)
-        beside.replace(output)
-    except OSError as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-        print(f"neuron-doctor: {output} cannot be written: {error.strerror}", file=sys.stderr)
-        raise typer.Exit(Exit.USAGE) from error
+    write_whole(output, data)
     return len(data)
 
 

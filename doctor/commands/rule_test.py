@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from neuron_doctor.commands.inputs import Isolated, NoBuiltin, NoPlugins, Rules, packs_from, stop_on_usage_errors
+from neuron_doctor.commands.outputs import write
 from neuron_doctor.commands.rule_inputs import finish, loaded, named
 
 if TYPE_CHECKING:
@@ -79,11 +80,6 @@ def _tell(strengths: Sequence[Strength], what: str, said: str, *, quiet: bool) -
 
 
 def _write_junit(outcomes: Sequence[Outcome], file: Path) -> None:
-    from neuron_doctor.request import UsageError  # noqa: PLC0415
     from neuron_doctor.rulejunit import render_junit  # noqa: PLC0415
 
-    with stop_on_usage_errors():
-        try:
-            file.write_text(render_junit(outcomes), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{file} cannot be written: {error.strerror}") from error
+    write(file, render_junit(outcomes).encode())

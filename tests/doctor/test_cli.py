@@ -236,3 +236,53 @@ def test_no_connection_is_opened_and_no_command_is_run(failed: Path) -> None:
         ).returncode
         == 1
     )
+
+
+# --- what cannot be written ----------------------------------------------------------------------------------------
+
+FULL = Path("/dev/full")
+
+
+@pytest.mark.parametrize("more", [(), ("--exit-zero",), ("--nagios",)])
+def test_a_report_that_cannot_be_written_is_told_in_one_line_before_anything_is_read(
+    tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    (tmp_path / "run.log").write_text("all is well\n")
+    places = {tmp_path: "it is a directory", tmp_path / "no" / "r.txt": f"there is no directory {tmp_path / 'no'}"}
+    for file, why in places.items():
+        for option in (("-o", file), ("-f", f"json={file}", "-f", "text")):
+            done = run("diagnose", tmp_path / "run.log", *option, *more)
+            assert done.returncode == (3 if "--nagios" in more else 2)
+            told = f"neuron-doctor: {file} cannot be written: {why}\n"
+            assert (done.stdout, done.stderr.decode()) == (b"", told)
+
+
+@pytest.mark.skipif(not FULL.is_char_device(), reason="there is no device that is always full")
+def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text("2026-05-01 12:00:00 INFO train: step=41 loss=2.3\n")
+    full = "No space left on device\n"
+    for command in (("diagnose", tmp_path, "-o", FULL), ("part", tmp_path, "-o", FULL)):
+        done = run(*command)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert done.stderr.decode() == f"neuron-doctor: /dev/full cannot be written: {full}"
+    for command in (("diagnose", tmp_path), ("facts", tmp_path), ("rules", "list"), ("rules", "schema", "rule")):
+        with FULL.open("w") as out:
+            done = subprocess.run(
+                [sys.executable, "-m", "neuron_doctor", *map(str, command)],
+                stdout=out,
+                stderr=subprocess.PIPE,
+                check=False,
+            )
+        assert done.returncode == 2
+        assert done.stderr.decode() == f"neuron-doctor: standard output cannot be written: {full}"
+    assert FULL.is_char_device()  # it was written to, not replaced
+
+
+def test_a_part_is_written_to_a_pipe_and_does_not_take_its_place(tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text("2026-05-01 12:00:00 INFO train: step=41 loss=2.3\n")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
+    assert run("part", tmp_path / "run.log", "-o", pipe).returncode == 0
+    assert reader.communicate(timeout=60)[0]
+    assert pipe.is_fifo()

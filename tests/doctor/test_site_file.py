@@ -154,11 +154,11 @@ def test_a_slot_that_a_rule_cannot_fill_is_told_by_the_lint(tmp_path: Path) -> N
 
 
 def test_a_wrong_site_file_ends_the_run_with_its_place(failed: Path, tmp_path: Path) -> None:
-    site = written(tmp_path, HIDING.format(until="2099-01-31").replace("hw-hbm-ue", "hw-hbm"))
+    site = written(tmp_path, HIDING.format(until="2099-02-31"))
     for command in (("diagnose", failed), ("rules", "why", "hw-hbm-ue", failed), ("rules", "lint")):
         done = run(*command, "--site", site)
         assert done.returncode == 2
-        assert f"{site}:3:14: " in done.stdout + done.stderr
+        assert f"{site}:4:12: " in done.stdout + done.stderr
     assert run("diagnose", failed, "--site", tmp_path / "none.yaml").returncode == 2
 
 
@@ -223,3 +223,50 @@ def test_a_changed_site_file_counts_at_once(places: tuple[Path, Path], tmp_path:
         rulebook = load(Packs(), keep)
         assert [one.value for one in rulebook.parameters if one.tuned] == [value]
         assert load(Packs(), keep) == rulebook
+
+
+GONE = """\
+name: west
+parameters:
+  hw-gone.rise: 3
+silences:
+  - {causes: [hw-hbm-ue], rules: [hw-was-renamed], until: "2099-01-31", reason: OPS-1234 is open}
+  - {rules: [hw-hbm-uee], until: "2099-01-31", reason: all of it is gone}
+actions:
+  - {causes: [hw-hbm-gone], action: open-ticket, target: the hardware queue}
+"""
+
+
+def test_a_name_that_an_upgrade_took_away_costs_nobody_the_diagnosis(failed: Path, tmp_path: Path) -> None:
+    site = written(tmp_path, GONE)
+    done = run("diagnose", failed, "--site", site)
+    assert (done.returncode, done.stderr) == (1, "")
+    words = " ".join(done.stdout.split())
+    assert "hidden by the site file until 2099-01-31: OPS-1234 is open" in words  # what is there of it holds
+    assert words.count("left out of the site file") == 1
+    assert "- line 5: there is no rule 'hw-was-renamed'" in words
+    assert "line 3: there is no parameter 'hw-gone.rise'" in words
+    told = report(failed, "--site", site)["site"]["left_out"]  # type: ignore[index]
+    assert [one["line"] for one in told] == [3, 5, 6, 8]
+    assert told[3] == {"line": 8, "message": "there is no cause 'hw-hbm-gone'", "hint": "did you mean 'hw-hbm-ue'?"}
+    assert "## Left out of the site file" in run("diagnose", failed, "--site", site, "-f", "md").stdout
+    assert run("diagnose", failed, "--site", site).stdout == done.stdout  # from what is kept too
+
+
+def test_for_the_lint_it_stays_an_error(tmp_path: Path) -> None:
+    linted = run("rules", "lint", "--site", written(tmp_path, GONE))
+    assert linted.returncode == 2
+    assert [
+        line.split(": ")[0].rpartition("site.yaml:")[2] for line in linted.stdout.splitlines() if "[name]" in line
+    ] == [
+        "3:3",
+        "5:35",
+        "6:14",
+        "8:15",
+    ]
+
+
+def test_what_is_wrong_in_another_way_still_ends_a_diagnosis(failed: Path, tmp_path: Path) -> None:
+    done = run("diagnose", failed, "--site", written(tmp_path, GONE.replace("2099-01-31", "2099-02-31", 1)))
+    assert done.returncode == 2
+    assert [line for line in done.stderr.splitlines() if "is no day" in line]
