@@ -13,6 +13,7 @@ from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.rulefile import ExampleDoc
 from neuron_doctor.packs import load_with_examples
 from neuron_doctor.request import Packs
+from neuron_doctor.rulefiles import texts_of
 
 _LONGEST = 2000
 _NAME = re.compile(r"\(\?P<\w+>")
@@ -78,5 +79,5 @@ class CatalogueLines:
 
 
 def _lines_of(example: ExampleDoc) -> Iterator[str]:
-    for text in (example.text or "", *example.files.values()):
+    for text in texts_of(example).values():
         yield from (line.rstrip() for line in text.split("\n"))

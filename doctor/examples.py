@@ -23,6 +23,7 @@ from neuron_doctor.engine.shared_places import KIND as SHARED_PLACE
 from neuron_doctor.engine.shared_places import shared_places
 from neuron_doctor.pipeline import collect_inputs, collection_of
 from neuron_doctor.request import Request
+from neuron_doctor.rulefiles import texts_of
 from neuron_doctor.scan import Engine
 from neuron_doctor.shards import planned, scan
 
@@ -64,7 +65,7 @@ def exhibits_of(rule: Rule, rulebook: Rulebook, engine: Engine) -> Iterator[Exhi
 def collected(example: ExampleDoc, rulebook: Rulebook, engine: Engine) -> Collection:
     """The facts and sources of one example. Its directory, if it is one, must be an absolute path."""
     if example.directory is None:
-        return collect_inputs(inputs_of(example.files or {"run.log": example.text or ""}), engine)
+        return collect_inputs(inputs_of(texts_of(example)), engine)
     found = (replace(f, path=os.path.relpath(f.path, example.directory)) for f in find((example.directory,)))
     return collection_of([scan(shard, engine) for shard in planned(found, engine)], Request(()), rulebook)
 

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine.diagnosis import diagnose_once
+from neuron_doctor.engine.errors import Location
 from neuron_doctor.engine.match import matches_of
 from neuron_doctor.engine.rulebook import Rule, Rulebook
 from neuron_doctor.engine.rulefile import ExpectDoc
 from neuron_doctor.engine.verdict import Finding
 from neuron_doctor.examples import Exhibit, exhibits_of
+from neuron_doctor.rulefiles import examples_of, place_of
 from neuron_doctor.scan import Engine
 
 
 class Outcome(Struct, frozen=True):
-    """How one example of a rule came out; `fault` says in words what is otherwise than the rule says, if anything is."""
+    """How one example of a rule, which stands at `keys` (at `location`, where that was looked up), came out; `fault` says in
+    words what is otherwise than the rule says, if anything is."""
 
     rule: Rule
     example: str
     fault: str = ""
+    keys: tuple[str | int, ...] = ()
+    location: Location | None = None
 
     def __str__(self) -> str:
-        return f"{self.rule.id}: example {self.example!r}: {self.fault}"
+        where = f"{self.location}: " if self.location else ""
+        return f"{where}{self.rule.id}: example {self.example!r}: {self.fault}"
 
 
 def check_rule(rule: Rule, rulebook: Rulebook, engine: Engine) -> Iterator[Outcome]:
@@ -33,9 +40,15 @@ def check_rule(rule: Rule, rulebook: Rulebook, engine: Engine) -> Iterator[Outco
     return (one for one in outcomes if one.fault)
 
 
+def located(one: Outcome, packs: Sequence[Path]) -> Outcome:
+    """The same with the place of the example in the file of its rule."""
+    return replace(one, location=place_of(one.rule, packs, *one.keys, "name"))
+
+
 def outcome(exhibit: Exhibit, rule: Rule) -> Outcome:
     """How an example comes out for its rule."""
-    return Outcome(rule, exhibit.example.name, fault_of(exhibit, rule))
+    keys = next((keys for keys, example in examples_of(rule) if example is exhibit.example), ())
+    return Outcome(rule, exhibit.example.name, fault_of(exhibit, rule), keys)
 
 
 def fault_of(exhibit: Exhibit, rule: Rule) -> str:

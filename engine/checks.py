@@ -143,7 +143,7 @@ CHECKS = {
         Check(
             "unknown-slot",
             "error",
-            "A text has a slot such as `{shard}` that neither the place nor a record of the condition can fill.",
+            "A text has a slot such as `{shard}` that neither the place nor a record of the condition can fill, or half of one.",
             "The reader sees `<shard>`.",
             "Name a capture of the rule's patterns, or a field of its kinds of fact or of a place, as it is written there.",
         ),
@@ -160,6 +160,27 @@ CHECKS = {
             "No record and no set of records can meet the condition.",
             "The rule looks like cover where there is none.",
             "Look for an `and` that should be an `or`, a value that the capture cannot have, a bound the wrong way round.",
+        ),
+        Check(
+            "never-matches",
+            "error",
+            "A pattern can match nothing that it is for: `$` or `^` in its midst, a number that is captured from letters.",
+            "The rule looks like cover where there is none.",
+            "Put a backslash before `$` and `^` that stand for themselves; capture digits with `\\d`.",
+        ),
+        Check(
+            "cut-off",
+            "warning",
+            "Text without quotes ends at a space and `#`: what follows is a comment.",
+            "Half of the title, or of the pattern, is not there.",
+            "Put the text in quotes; write a space behind the `#` of a comment.",
+        ),
+        Check(
+            "over-place",
+            "error",
+            "A condition with `over` in a rule that is not `at: job`.",
+            "It is looked at for each place by itself, where there is one rank, and not over all of them.",
+            "Write `at: job`; the finding is about those that the quantifier names.",
         ),
         Check(
             "duplicate-rule",

@@ -41,7 +41,7 @@ def test(
     from neuron_doctor.plugins import engine_for  # noqa: PLC0415
     from neuron_doctor.reports.wording import counted  # noqa: PLC0415
     from neuron_doctor.rulestrength import exercised, noticed  # noqa: PLC0415
-    from neuron_doctor.ruletest import outcome  # noqa: PLC0415
+    from neuron_doctor.ruletest import located, outcome  # noqa: PLC0415
 
     packs = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated, plugins=not no_plugins)
     rulebook, folders = loaded(packs), directories(packs)
@@ -64,7 +64,7 @@ def test(
         _write_junit(outcomes, junit)
     _tell(covered, "coverage", "parts of the conditions are exercised", quiet=quiet)
     _tell(mutated, "mutants", "are noticed", quiet=quiet)
-    finish([one for one in outcomes if one.fault], "failure", f"in {counted(len(chosen), 'rule')}")
+    finish([located(one, folders) for one in outcomes if one.fault], "failure", f"in {counted(len(chosen), 'rule')}")
 
 
 def _tell(strengths: Sequence[Strength], what: str, said: str, *, quiet: bool) -> None:

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from neuron_doctor.collectors.prefixes import peel
 from neuron_doctor.engine.conditions import Combination, Condition, Record, queries
 from neuron_doctor.engine.loosening import loosened, required_literal
-from neuron_doctor.engine.patterns import Pattern
+from neuron_doctor.engine.patterns import Pattern, capture_type
 from neuron_doctor.engine.rulebook import Rule, Rulebook
 from neuron_doctor.lint.ordinary import ordinary_text
 from neuron_doctor.lint.remarks import Remark
+from neuron_doctor.rulefiles import texts_of
 
 #: A pattern must contain a literal of so many characters, or it makes a candidate of every other line.
 MIN_LITERAL = 4
@@ -46,9 +47,48 @@ def _pattern(pattern: Pattern, path: str, used: set[str]) -> Iterator[Remark]:
         if found := construct.search(pattern.search):
             said = f"pattern {pattern.id!r} has {what}: matching would not be linear"
             yield Remark("not-linear", path, keys, said, "", found.start(), len(found[0]))
+    yield from _unmatched(pattern, path)
     if len(required_literal(pattern.search)) < MIN_LITERAL and not _has_words(pattern.search):
         said = f"pattern {pattern.id!r} contains no literal of {MIN_LITERAL} characters"
         yield Remark("no-literal", path, keys, said, "add a word of the message")
+
+
+_DIGITS = "0123456789"
+
+
+def _unmatched(pattern: Pattern, path: str) -> Iterator[Remark]:
+    """What keeps a pattern from ever matching as its author means it."""
+    for key, regex in (("regex", pattern.regex), ("anchor", pattern.anchor or ""), ("above", pattern.above or "")):
+        at = _midst(regex)
+        if at is not None:
+            hint = "a parameter never stands in a pattern" if regex[at : at + 2].rstrip("$").isalpha() else _STANDS
+            said = f"pattern {pattern.id!r} never matches: {regex[at]} stands in its midst"
+            yield Remark("never-matches", path, ("patterns", pattern.id, key), said, hint, at, 1)
+    for name in pattern.compiled().groupindex:
+        inner = re.search(rf"\(\?P<{name}>(?P<inner>[^()]*)\)", pattern.regex)
+        if capture_type(pattern, name) in ("int", "float") and inner and not _has_digits(inner["inner"]):
+            said = f"the capture {name!r} is a number ({capture_type(pattern, name)}), and `{inner['inner']}` has no digits"
+            hint = f"capture digits, or say what it is: fields: {{{name}: str}}"
+            where = (inner.start(), len(inner[0]))
+            yield Remark("never-matches", path, ("patterns", pattern.id, "regex"), said, hint, *where)
+
+
+_STANDS = "put a backslash before it if it stands for itself"
+
+
+def _midst(regex: str) -> int | None:
+    """Where `$` is followed, or `^` preceded, by text in the plain run of an expression; None where nothing is sure."""
+    plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])+\]", lambda found: "x" * len(found[0]), regex)
+    if "|" in plain or "(?m" in plain or "\n" in regex or "\\n" in regex or "\\s" in regex:
+        return None
+    found = re.search(r"\$(?=[\w ]*[\w:;=,/'\" -])(?!\))|(?<=[\w:;=,/'\" -])\^", plain)
+    return found.start() if found else None
+
+
+def _has_digits(inner: str) -> bool:
+    """Whether what an expression without groups matches may have a digit in it."""
+    leaves = re.findall(r"\\.|\[(?:\\.|[^\]\\])+\]|\{[^}]*\}|.", inner)
+    return any(re.fullmatch(leaf, digit) for leaf in leaves if leaf[0] not in "{*+?^$|" for digit in _DIGITS)
 
 
 def _has_words(regex: str) -> bool:
@@ -144,6 +184,6 @@ def _knows(rule: Rule, other: Rule) -> bool:
 def _messages(rule: Rule) -> list[str]:
     """The messages in the positive examples of a rule, their prefixes peeled off."""
     examples = rule.examples.positive if rule.examples else ()
-    texts = (text for example in examples for text in (*example.files.values(), example.text or ""))
+    texts = (text for example in examples for text in texts_of(example).values())
     lines = (peel(line) for text in texts for line in text.splitlines())
     return [line.text[record.start : record.end] for line in lines for record in line.records]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from neuron_doctor.engine.condition_loader import fields_of
-from neuron_doctor.engine.conditions import queries, references
+from neuron_doctor.engine.conditions import Combination, Condition, Over, queries, references
 from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.regexes import regex
@@ -22,6 +22,9 @@ from neuron_doctor.lint.remarks import Remark
 LONGEST_TITLE = 90
 _NOTHING = regex(r"(?i)\W*(?:todo|tbd|fixme|none|n/?a|unknown|xxx+|\?*)\W*")
 _SLOT = regex(r"\{([A-Za-z_]\w*)\}")
+#: What looks like a slot up to where it should be closed.
+_LONE = regex(r"(?<!\$)\{[a-z]\w*(?=[^\w{}][^{}]*(?:\{|$)|$)")
+_WITH_SLOTS = ("target", "command", "precondition", "note", "destroys")
 _SAME_PLACE = frozenset({"same-process", "same-device", "same-core"})
 _FAILURES = frozenset({"root", "victim"})
 
@@ -44,8 +47,20 @@ def check_rule(rule: Rule, rules: Mapping[str, Rule], patterns: Mapping[str, Pat
         if rule.cause.id in explains.causes and explains.relation in _SAME_PLACE:
             said = f"rule {rule.id!r} explains its own cause at the same place"
             yield Remark("explains-itself", path, ("explains", i), said, f"leave {rule.cause.id!r} out")
+    if rule.at != "job" and any(isinstance(one, Over) for one in _leaves(rule.when)):
+        said = f"rule {rule.id!r} looks over all places, and is not about the job"
+        yield Remark("over-place", path, ("when",), said, "write at: job")
     yield from _slots(rule, fillable(rule, rules, patterns))
     yield from _style(rule)
+
+
+def _leaves(condition: Condition) -> Iterator[Condition]:
+    """The conditions that a condition is made of."""
+    if isinstance(condition, Combination):
+        for part in condition.parts:
+            yield from _leaves(part)
+    else:
+        yield condition
 
 
 def check_parameters(rulebook: Rulebook) -> Iterator[Remark]:
@@ -78,8 +93,17 @@ def _slots(rule: Rule, known: frozenset[str]) -> Iterator[Remark]:
     for slot in _SLOT.finditer(rule.headline):
         if slot[1] not in known | {"record"}:
             yield _unfilled(rule, ("headline",), slot, _hint(slot[1], known))
+    for i, action in enumerate(_own(rule)):
+        for name in _WITH_SLOTS:
+            for brace in _LONE.finditer(getattr(action, name)):
+                yield _alone(rule, ("actions", i, name), brace)
     for keys, slot, hint in unfilled(_own(rule), known):
         yield _unfilled(rule, keys, slot, hint)
+
+
+def _alone(rule: Rule, keys: Path, brace: re.Match[str]) -> Remark:
+    said = f"the slot {brace[0]} is not closed"
+    return Remark("unknown-slot", rule.location.path, keys, said, "close it with }", brace.start(), len(brace[0]))
 
 
 def _unfilled(rule: Rule, keys: Path, slot: re.Match[str], hint: str) -> Remark:
@@ -90,7 +114,7 @@ def _unfilled(rule: Rule, keys: Path, slot: re.Match[str], hint: str) -> Remark:
 def unfilled(actions: Sequence[ActionDoc], known: frozenset[str]) -> Iterator[tuple[Path, re.Match[str], str]]:
     """The slots of actions that nothing fills, each with where it stands and what was probably meant."""
     for i, action in enumerate(actions):
-        for name in ("target", "command", "precondition", "note", "destroys"):
+        for name in _WITH_SLOTS:
             for slot in _SLOT.finditer(getattr(action, name)):
                 if slot[1] not in known:
                     yield ("actions", i, name), slot, _hint(slot[1], known)

@@ -13,6 +13,7 @@ from neuron_doctor.engine.packfiles import PackFile
 from neuron_doctor.engine.rule_loader import compile_rulebook
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.yamlfile import Document, read_yaml
+from neuron_doctor.lint.cutoff import cut_off
 from neuron_doctor.lint.never import never_fires
 from neuron_doctor.lint.pairs import check_pairs
 from neuron_doctor.lint.patterns import check_patterns
@@ -53,4 +54,5 @@ def problems_of(
 
     remarks = [*lint(rulebook), *(check_site(rulebook, site.shown, today) if site else ())]
     found = [located(remark, document) for remark in remarks if remark.path in texts]
+    found += cut_off(texts, document)
     return sorted(heard(found, texts, today)), True

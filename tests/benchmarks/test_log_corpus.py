@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from small_packs import rulebook_of
 
 from benchmarks.catalogue_lines import CatalogueLines
 from benchmarks.log_corpus import HITS, LogCorpus, write_storm
@@ -90,3 +91,16 @@ def test_streams_are_of_the_size_that_was_asked_for(tmp_path: Path) -> None:
     write_trace(tmp_path / "trace", 1 << 20)
     assert (tmp_path / "monitor").stat().st_size == pytest.approx(1 << 20, rel=0.05)
     assert 1 << 20 <= (tmp_path / "trace").stat().st_size < 2 << 20
+
+
+def test_the_lines_of_an_example_in_a_directory_are_read_too(tmp_path: Path) -> None:
+    (tmp_path / "full" / "host-1").mkdir(parents=True)
+    (tmp_path / "full" / "host-1" / "rank_0.log").write_text("acme: no room on /a\n")
+    (tmp_path / "full" / "core.1").write_bytes(b"\x7fELF\0\xff")
+    (tmp_path / "odd.yaml").write_text(
+        "id: odd\ntitle: t\ncause: disk-full\nseverity: error\ntrust: [F]\n"
+        "patterns: {odd-text: {regex: 'acme: no room'}}\nwhen: odd-text\nexplanation: e\nreferences: [r]\n"
+        "examples: {positive: [{name: a, directory: full}], negative: [{name: b, text: 'acme: room'}]}\n"
+    )
+    lines = CatalogueLines(rulebook_of(tmp_path))
+    assert (lines.hits, lines.near_misses) == (["acme: no room on /a"], ["acme: room"])

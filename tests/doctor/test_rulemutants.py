@@ -208,5 +208,5 @@ def test_quiet_prints_the_shares_and_the_failures(tmp_path: Path) -> None:
     folder = pack(tmp_path / "p", "acme-begin", examples(["acme: failed 5 on /a"], ["acme: done"]))
     done = run("--rules", folder, "--coverage", "--mutate", "--quiet")
     assert done.returncode == 1
-    assert done.stdout == "acme-failed: example 'n': the rule does not fire\n"
+    assert done.stdout == "p/acme-failed.yaml:18:14: acme-failed: example 'n': the rule does not fire\n"
     assert done.stderr.splitlines()[0] == "coverage: 0 of 1 parts of the conditions are exercised (0.0%)"

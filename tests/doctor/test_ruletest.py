@@ -124,13 +124,34 @@ def test_a_directory_that_is_not_there_is_an_error_of_the_rule_at_its_place(tmp_
     with pytest.raises(RulebookError) as raised:
         faults(folder)
     [error] = raised.value.errors
-    assert str(error).startswith("p/acme-full.yaml:1:")
+    assert str(error).startswith("p/acme-full.yaml:16:31: ")
     assert "no directory 'ful' beside it" in str(error)
 
 
 def test_an_example_has_its_input_once(tmp_path: Path) -> None:
     with pytest.raises(RulebookError, match="more than one of text, files and directory"):
         faults(pack(tmp_path / "p", f"{LINE}, text: 'acme: no room on /a'"))
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative", "where", "said"),
+    [
+        ("text: ''", "text: 'acme: room'", "16:14", "example 'full' of rule 'acme-full' has no input"),
+        (LINE, "expect: {}", "18:14", "example 'near' of rule 'acme-full' has no input"),
+        (LINE, "text: a, expect: {role: root}", "18:29", "is a near miss: there is no finding"),
+        (f"{LINE}, expect: {{place: {{rnk: 3}}}}", "text: a", "16:118", "a place has no 'rnk' (did you mean 'rank'?)"),
+        (LINE, "name: full, text: a", "", "the key 'name' stands here twice"),
+        ("directory: .", "text: a", "16:31", "holds the rule itself"),
+    ],
+)
+def test_an_example_that_cannot_be_meant_is_told_where_it_stands(
+    positive: str, negative: str, where: str, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RulebookError) as raised:
+        faults(pack(tmp_path / "p", positive, negative))
+    [error] = raised.value.errors
+    assert said in str(error)
+    assert str(error).startswith(f"p/acme-full.yaml:{where}")
 
 
 # --- JUnit ---------------------------------------------------------------------------------------------------------
@@ -141,7 +162,7 @@ def test_junit_has_a_suite_for_each_rule_and_a_case_for_each_example(tmp_path: P
     file = tmp_path / "out.xml"
     done = run("--no-builtin-rules", "--rules", folder, "--junit", file)
     assert done.returncode == 1
-    assert done.stdout == "acme-full: example 'full': the rule does not fire\n"
+    assert done.stdout == "p/acme-full.yaml:16:14: acme-full: example 'full': the rule does not fire\n"
     root = parse(file).getroot()
     assert (root.tag, root.get("tests"), root.get("failures")) == ("testsuites", "2", "1")
     [suite] = root
