@@ -106,8 +106,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        unwritable = isinstance(error, OSError) and error.errno in _FULL and error.filename is None
-        if unwritable:
+        if isinstance(error, OSError) and error.errno in _FULL and error.filename is None:
             forsake_stdout()
             print(f"neuron-doctor: standard output cannot be written: {error.strerror}", file=sys.stderr)
             sys.exit(Nagios.UNKNOWN if "--nagios" in sys.argv else Exit.USAGE)

@@ -20,6 +20,7 @@ from neuron_doctor.rulecache import compiled
 
 #: What the pack of this program is called.
 BUILT_IN = "built-in"
+_EMPTY = "there are no rules here: no file ends with .yaml"
 
 
 def builtin_pack() -> Path:
@@ -71,7 +72,11 @@ def directories(packs: Packs) -> list[Path]:
 
 def files_of(packs: Packs, keep: Keep | None = None) -> list[PackFile]:
     """The files of the packs, the built-in one first; without its rules if they are not wanted."""
-    return read_packs(roots(packs, keep))
+    some = roots(packs, keep)
+    files = read_packs(some)
+    there = {file.root for file in files}
+    empty = [root for root in some if root.base not in there]
+    return files + [PackFile(root.base, b"", fault=_EMPTY, base=root.base, pack=root.name) for root in empty]
 
 
 def roots(packs: Packs, keep: Keep | None = None) -> list[Root]:

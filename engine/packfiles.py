@@ -71,8 +71,6 @@ def _files(root: Root) -> Iterator[PackFile]:
         return
     folder = os.path.abspath(root.directory)
     paths = sorted(_paths(folder))
-    if not paths and not root.found:
-        yield PackFile(root.base, b"", fault=f"there are no rules here: no file ends with {_ENDING}", base=root.base)
     if root.found and (MANIFEST,) not in paths:
         missing = f"there is no {MANIFEST}: a pack that is found by itself says which one it is"
         yield PackFile(f"{root.base}/{MANIFEST}", b"", fault=missing, base=root.base, pack=root.name)

@@ -144,7 +144,7 @@ def _sort_in(loader: Unlinked, document: Document) -> None:
 
 def _is_shared(data: dict[str, Plain]) -> bool:
     """Whether a file has patterns and nothing else, as far as it is spelt right."""
-    return set(data) == {"patterns"} or (len(data) == 1 and bool(near(*data, ["patterns"])))
+    return set(data) == {"patterns"} or (len(data) == 1 and bool(near(next(iter(data)), ["patterns"])))
 
 
 def _take_terms(loader: Unlinked, terms: TermsFile, document: Document) -> None:

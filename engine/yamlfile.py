@@ -126,7 +126,7 @@ class _Reader(Struct):
             kind = node.tag.rpartition(":")[2]
             self._complain(node, f"{node.value!r} reads as a {kind}", "put it in quotes")
             return str(node.value)
-        if not node.style and _CURLY.fullmatch(node.value):
+        if not getattr(node, "style", None) and _CURLY.fullmatch(node.value):
             self._complain(node, "typographic quotes would be part of the text", "write straight quotes: ' or \"")
         try:
             value: Plain = _CONSTRUCTOR.construct_object(node)

@@ -10,7 +10,7 @@ from pack_builders import write_pack
 
 from neuron_doctor.engine.errors import RulebookError
 from neuron_doctor.engine.packfiles import read_packs, root_of
-from neuron_doctor.packs import load
+from neuron_doctor.packs import files_of, load
 from neuron_doctor.request import Packs
 from neuron_doctor.seal import sealed
 
@@ -65,7 +65,7 @@ def test_what_is_hidden_is_no_rule_and_what_is_misnamed_is_told(tmp_path: Path) 
 
 
 def test_a_folder_that_is_named_and_has_no_rules_is_told(tmp_path: Path) -> None:
-    [only] = read_packs([root_of(tmp_path)])
+    only = files_of(Packs((tmp_path,), isolated=True))[-1]
     assert only.fault == "there are no rules here: no file ends with .yaml"
 
 
