@@ -61,7 +61,7 @@ def _unmatched(pattern: Pattern, path: str) -> Iterator[Remark]:
     for key, regex in (("regex", pattern.regex), ("anchor", pattern.anchor or ""), ("above", pattern.above or "")):
         at = _midst(regex)
         if at is not None:
-            hint = "a parameter never stands in a pattern" if regex[at : at + 2].rstrip("$").isalpha() else _STANDS
+            hint = "a parameter never stands in a pattern" if re.match(r"\$[a-z]", regex[at:]) else _STANDS
             said = f"pattern {pattern.id!r} never matches: {regex[at]} stands in its midst"
             yield Remark("never-matches", path, ("patterns", pattern.id, key), said, hint, at, 1)
     for name in pattern.compiled().groupindex:

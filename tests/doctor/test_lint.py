@@ -194,6 +194,11 @@ def test_every_check_is_described_by_its_id() -> None:
     assert all(check.id == name and check.what and check.why and check.fix for name, check in CHECKS.items())
 
 
+def test_a_parameter_in_a_pattern_is_told_as_one() -> None:
+    [problem] = linted(rule(pattern="{regex: 'acme: begin $many (?P<bytes>a)'}"))
+    assert (problem.hint, problem.location.width) == ("a parameter never stands in a pattern", 1)
+
+
 # --- silences ------------------------------------------------------------------------------------------------------
 
 SILENCE = "# lint: silence {} until {}: the logs are small"
