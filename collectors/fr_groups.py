@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from msgspec import Struct, field
@@ -13,6 +14,7 @@ from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.fr_entries import (
     Entry,
     backend_of,
+    created_ns,
     ends_of,
     integer,
     is_closing,
@@ -31,6 +33,11 @@ _WITH_FRAMES = 64
 #: Backends whose recorder always, or never, learns that an operation completed.
 _COMPLETES = {"nccl", "xccl", "ncclx", "rccl"}
 _NEVER_COMPLETES = {"gloo"}
+
+#: Who issues so many operations, for so long, does not wait in the first of them.
+_MANY, _LONG_NS = 16, 10**9
+#: The host waits in it, too.
+_BARRIER = ":barrier"
 
 _NAMELESS = ("", "")
 
@@ -159,7 +166,28 @@ def group_records(
 ) -> list[GroupRecord]:
     """One record for each group, given its members (as text) and its status."""
     learned = {backend for group in rows.values() for backend in _backends_that_complete(group)}
-    return [_group_record(head, members, status, rows.get(head, Rows()), learned) for head, members, status in heads]
+    issues_only = not learned and _tells_of_issues_only(rows.values())
+    return [
+        _group_record(head, members, status, rows.get(head, Rows()), learned, issues_only=issues_only)
+        for head, members, status in heads
+    ]
+
+
+def _tells_of_issues_only(groups: Iterable[Rows]) -> bool:
+    """Whether nothing in a dump ever started, ended or was retired, though its rank went on issuing, for long or after a barrier:
+    nobody tells this recorder of more, for who waits in his first operation does not issue the next ones for a second."""
+    listed = (rows for group in groups for rows in (group.collectives, group.transfers))
+    rows = sorted((row for some in listed for row in _firsts(some)), key=itemgetter(0))
+    entries = [entry for _, entry in rows]
+    if len(entries) < _MANY or any(entry.get("retired") is True for entry in entries) or learns_starts(entries):
+        return False
+    passed = any(text(entry.get("profiling_name")).endswith(_BARRIER) for entry in entries[:-1])
+    return passed or created_ns(entries[-1]) - created_ns(entries[0]) > _LONG_NS
+
+
+def _firsts(rows: list[Row]) -> list[Row]:
+    """Enough of them: what was never told of the first ones is told of none."""
+    return [*rows[:_MANY], *rows[-1:]]
 
 
 def _backends_that_complete(rows: Rows) -> Iterable[str]:
@@ -169,17 +197,22 @@ def _backends_that_complete(rows: Rows) -> Iterable[str]:
             yield backend_of(last)
 
 
-def _learns_completions(rows: Rows, learned: set[str]) -> bool:
-    """Whether the recorder of this group is told of completions: if not, `retired` on `scheduled` entries is all it says."""
+def _learns_completions(rows: Rows, learned: set[str], *, issues_only: bool) -> bool:
+    """Whether the recorder of this group is told of completions: if not, `retired` on `scheduled` entries is all it says, or
+    not even that (`issues_only`)."""
     both = rows.collectives + rows.transfers
     backend = backend_of(both[-1][1]) if both else ""
     if backend in _NEVER_COMPLETES:
         return False
-    return backend in _COMPLETES or backend in learned or not any(entry.get("retired") is True for _, entry in both)
+    if backend in _COMPLETES or backend in learned:
+        return True
+    return not issues_only and not any(entry.get("retired") is True for _, entry in both)
 
 
-def _group_record(head: GroupHead, members: str, status: Status | None, rows: Rows, learned: set[str]) -> GroupRecord:
-    completions = _learns_completions(rows, learned)
+def _group_record(
+    head: GroupHead, members: str, status: Status | None, rows: Rows, learned: set[str], *, issues_only: bool
+) -> GroupRecord:
+    completions = _learns_completions(rows, learned, issues_only=issues_only)
     moves, closings = _moves(rows, completions)
     steps = _steps([row for row in rows.collectives if row[0] not in closings] if closings else rows.collectives, rows)
     done, undone = _open_moves(moves, completions)

@@ -174,10 +174,20 @@ def _reached(member: Member, first: int | None) -> int:
 
 
 def _first_after(member: Member, closed: int) -> int | None:
-    """The first collective after `closed`, else the first one that is not retired."""
+    """The first collective after `closed`, else the first one that is not retired. Where a recorder retires nothing, that
+    tells nothing: then it is the last one, if the rank has issued nothing else since."""
     if member.issued > closed:
         return closed + 1
-    return member.base + member.record.pending[0].number if member.record and member.record.pending else None
+    pending = member.record.pending if member.record else ()
+    if not pending:
+        return None
+    if _retires(member.dump):
+        return member.base + pending[0].number
+    return member.base + pending[-1].number if pending[-1].record == member.dump.last_record() else None
+
+
+def _retires(dump: RankRecord) -> bool:
+    return any(group.recent or group.transfers for group in dump.groups)
 
 
 def _see_members(

@@ -140,6 +140,7 @@ class Recorder:
     active_only: bool = False
     completions: bool = True
     frames: bool = True
+    retires: bool = True
 
 
 @dataclass
@@ -313,7 +314,7 @@ def _row(
     done = bool(one.done_ns)
     started = bool(one.started_ns) and recorder.timing
     state = "completed" if completes and done else "started" if completes and started else "scheduled"
-    retired = not inner and (done if recorder.completions or recorder.backend == "gloo" else True)
+    retired = not inner and recorder.retires and (done if recorder.completions or recorder.backend == "gloo" else True)
     row: dict[str, Any] = {
         "record_id": 0,
         "pg_id": [g.desc for g in job_groups(job, rank)].index(one.op.group.desc),

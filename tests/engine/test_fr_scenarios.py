@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -64,6 +65,19 @@ def test_without_completions_two_groups_used_in_another_order_are_seen_though_al
     programs[5][at - 1], programs[5][at] = programs[5][at], programs[5][at - 1]
     facts = facts_of(run(mesh, programs, Faults(), ahead=6), Recorder(backend="neuron", completions=False))
     assert verdicts(facts) == {"order-mismatch": {5}}
+
+
+@pytest.mark.parametrize("change", [{"size": 4711}, {"name": "broadcast"}, {"dtype": "Half"}])
+def test_a_recorder_that_retires_nothing_does_not_stand_in_its_first_barrier(change: dict[str, object]) -> None:
+    mesh = Mesh(4, 2)
+    world = mesh.groups["default_pg"][0]
+    programs = {rank: [Op(world, "barrier", 1), *program] for rank, program in programs_of(mesh).items()}
+    at = [number for number, op in enumerate(programs[3]) if op.name == "_all_gather_base"][11]
+    programs[3][at] = replace(programs[3][at], **change)  # type: ignore[arg-type]
+    recorder = Recorder(backend="neuron", completions=False, retires=False)
+    found = verdicts(facts_of(run(mesh, programs, Faults()), recorder))
+    assert list(found.values()) == [{3}]
+    assert "transport-stall" not in found
 
 
 def test_without_completions_a_missing_dump_may_be_what_all_wait_for() -> None:
