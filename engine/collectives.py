@@ -55,10 +55,13 @@ def _of_run(selection: Selection, heard: Iterable[int]) -> Iterator[Fact]:
     dumps = selection.dumps
     if not dumps:
         return
-    if selection.scattered:
-        yield _scattered(dumps)
-        return
     groups = process_groups(dumps, heard)
+    if selection.scattered:
+        slow = [
+            _fact(one, dumps) for one in _slow(groups)
+        ]  # who comes last again and again, whenever dumps were written
+        yield from slow or [_moving(dumps) if selection.moving else _scattered(dumps)]
+        return
     found = waits(groups, dumps)
     blames = blame(groups, dumps, found)
     if not blames and not found.gatherings:
@@ -176,6 +179,14 @@ def _scattered(dumps: dict[int, RankRecord]) -> Fact:
         "seems to wait may have been waited for; take the dumps of all ranks again, at one time"
     )
     return _derived(next(iter(dumps.values())), told_of_collective("undecided", told, members=tuple(dumps)), (), None)
+
+
+def _moving(dumps: dict[int, RankRecord]) -> Fact:
+    told = (
+        "the dumps were written one after the other, and each shows that the job went on since the one before: no hang is shown; "
+        "if it has stopped since, take the dumps of all ranks again, at one time"
+    )
+    return _derived(next(iter(dumps.values())), told_of_collective("moving", told, members=tuple(dumps)), (), None)
 
 
 def left_out(facts: Iterable[Fact]) -> Iterator[Fact]:

@@ -13,16 +13,20 @@ from neuron_doctor.engine.recorder import ROOTED, GroupRecord, RankRecord, rank_
 #: Dumps of one hang end within the run-ahead of the hosts; those of another attempt, a time-out and a restart away.
 GAP_NS = 600 * 10**9
 
+#: Dumps at so many places, of which one in so many at most is not behind: no two of them need to be of one moment.
+_STAGES, _AHEAD = 4, 4
+
 _Key = tuple[str, str]
 
 
 class Selection(Struct, frozen=True):
     """The dumps of one run, by rank, and those that lay beside them and are not of it. `scattered`: most were written at
-    so different moments that they show no one state of the job."""
+    so different moments that they show no one state of the job; `moving`: and went on from each to the next."""
 
     dumps: dict[int, RankRecord]
     stale: tuple[RankRecord, ...]
     scattered: bool = False
+    moving: bool = False
 
 
 def of_last_attempts(facts: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
@@ -60,7 +64,9 @@ def _selection(records: list[RankRecord]) -> Selection:
     chosen = {id(record) for record in dumps.values()}
     twins = {rank: _signature(record) for rank, record in dumps.items()}
     stale = (r for r in records if id(r) not in chosen and twins.get(r.rank) != _signature(r))
-    return Selection(dict(sorted(dumps.items())), tuple(stale), scattered=not few and places > 1)
+    scattered = not few and places > 1
+    moving = scattered and places >= _STAGES and _AHEAD * (len(dumps) - len(behind)) <= len(dumps)
+    return Selection(dict(sorted(dumps.items())), tuple(stale), scattered, moving)
 
 
 def _signature(record: RankRecord) -> tuple[int, int, int]:

@@ -189,3 +189,21 @@ def test_a_rank_that_may_wait_in_a_transfer_is_not_blamed_for_what_rings_have_lo
     assert blamed <= {stopped}
     if lost <= 2:
         assert blamed == {stopped}
+
+
+def written_at(stops: dict[int, int]) -> list[Fact]:
+    """Dumps of one job, each of the moment at which its rank had issued so many operations."""
+    mesh = Mesh(len(stops), 1)
+    found = []
+    for rank, stop in stops.items():
+        job = run(mesh, programs_of(mesh), Faults(host=dict.fromkeys(stops, stop)))
+        found += facts_of(job, without=set(stops) - {rank})
+    return found
+
+
+def test_dumps_written_one_after_the_other_of_a_job_that_goes_on_show_no_hang() -> None:
+    assert verdicts(written_at({rank: 8 + 4 * rank for rank in range(8)})) == {"moving": set()}
+
+
+def test_dumps_of_which_several_are_of_the_last_moment_may_show_a_hang() -> None:
+    assert verdicts(written_at({rank: 8 + 4 * min(rank, 5) for rank in range(8)})) == {"undecided": set()}
