@@ -62,6 +62,10 @@ def test_a_message_gives_what_is_recorded(case: Case) -> None:
     assert wrongs(case) == []
 
 
+def test_each_family_is_recorded() -> None:
+    assert families() == sorted(IDS)
+
+
 @pytest.mark.parametrize("family", families())
 def test_each_entry_of_a_family_is_recorded_once(family: str) -> None:
     assert Counter(entry.id for entry in entries(family)) == Counter(IDS[family])
