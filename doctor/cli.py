@@ -100,8 +100,10 @@ def main() -> None:
             app(prog_name="neuron-doctor")
         finally:
             sys.stdout.flush()  # what is not written yet could not be told of later
-    except BrokenPipeError:
-        forsake_stdout()  # the reader (head, less) has gone: not our failure
+    except (BrokenPipeError, SystemExit) as error:
+        if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        forsake_stdout()  # the reader (head, less) has gone: not our failure, and typer's 1 would say that one was found
         sys.exit(Exit.NOTHING)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -286,3 +286,15 @@ def test_a_part_is_written_to_a_pipe_and_does_not_take_its_place(tmp_path: Path)
     assert run("part", tmp_path / "run.log", "-o", pipe).returncode == 0
     assert reader.communicate(timeout=60)[0]
     assert pipe.is_fifo()
+
+
+def test_a_reader_that_goes_early_is_no_failure_that_was_found() -> None:
+    """`neuron-doctor facts ... | head -1`, with more to write than a pipe holds."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "neuron_doctor", "facts", str(DEMO)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdout
+        assert running.stderr
+        running.stdout.readline()
+        running.stdout.close()
+        assert (running.wait(), running.stderr.read()) == (0, b"")
