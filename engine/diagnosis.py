@@ -123,6 +123,10 @@ def _odd_ones(
         from neuron_doctor.engine.slow_ranks import slow_ranks  # noqa: PLC0415 - few logs tell how long steps took
 
         yield from slow_ranks(facts)
+    if any(fact.kind == "ndet-event" for fact in facts):
+        from neuron_doctor.engine.first_errors import first_errors  # noqa: PLC0415 - few jobs were traced
+
+        yield from first_errors(facts)
     yield from lost_hosts(facts, sources, topology)
     yield from went_down(facts)
     yield from silent_ranks(facts, sources, heard, topology)

@@ -182,6 +182,13 @@ _ALL = (
         _TEXT + " flight-recorder ndet-trace ndet-console neuron-monitor",
         "witness:str description:str",
     ),
+    _kind(
+        "first-error",
+        "the rank of a trace that shows this error in an earlier execution than all others that show it, so many (see "
+        "engine.first_errors)",
+        "ndet-trace",
+        "event:str exec_id:int later:int",
+    ),
     _kind("ndet-clean", "neuron-det found no error", "ndet-console"),
     _kind("ndet-raw", "a raw NDET log, readable only through neuron-det", "ndet-raw", "trace_pid:int started:str"),
     _kind(
