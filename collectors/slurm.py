@@ -1,4 +1,5 @@
-"""What Slurm says of jobs and nodes: `sacct` (default and -P), `scontrol show job` and `show node`, `sinfo -R`.
+"""What Slurm says of jobs and nodes: `sacct` (default and -P), `scontrol show job` and `show node`, `sinfo -R`,
+`squeue` (see `squeue.py`).
 
 Source: Slurm manual pages of sacct, scontrol and sinfo (22.05 to 24.11). Times are local, without
 zone.
@@ -12,6 +13,7 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
+from neuron_doctor.collectors import squeue
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.snapshot import Line, anonymous, fact, from_lines, has_form, opening, output
 from neuron_doctor.collectors.timestamps import dated
@@ -33,6 +35,7 @@ _SCONTROL = regex(r"(?:JobId=\d|NodeName=\S)|\s+\S")
 _KEY = regex(r"(?:^|\s)([A-Z][\w]{0,40}(?:[/:][A-Za-z]\w{0,20})*)=")
 _STATE = regex(r"(?P<state>[A-Z_]+)\+?(?: by (?P<uid>\d{1,10}))?")
 _CODE = regex(r"(?P<exit>\d{1,10}):(?P<signal>\d{1,3})(?::\d+)?$")
+_ELAPSED = regex(r"(?:(?P<days>\d{1,5})-)?(?:(?P<hours>\d{1,5}):)?(?P<minutes>\d{1,3}):(?P<seconds>\d\d)(?:\.\d+)?$")
 _WHEN = regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$")
 _UNSET = frozenset({"", "(null)", "None", "N/A", "Unknown", "None assigned", "NONE"})
 
@@ -66,6 +69,8 @@ def _sniff(head: bytes, _name: str) -> bool:
         return "State" in first and has_form(head, _SACCT)
     if _SINFO_TITLE.match(first):
         return has_form(head, re.compile(f"{_SINFO_TITLE.pattern}|{anonymous(_SINFO)}"))
+    if squeue.is_date(first) or squeue.is_title(first):
+        return squeue.sniff(head)
     return first.startswith(("JobId=", "NodeName=")) and has_form(head, _SCONTROL, 0.95)
 
 
@@ -78,6 +83,9 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             yield from _job(inp, line, record)
     elif _SINFO_TITLE.match(first):
         yield from _reasons(inp, rows)
+    elif squeue.is_date(first) or squeue.is_title(first):
+        for line, record in squeue.records(rows):
+            yield from _job(inp, line, record)
     else:
         for line, record in _scontrol_records(rows):
             yield from _job(inp, line, record) if "JobId" in record else _node(inp, line, record)
@@ -160,6 +168,7 @@ def _job(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
         "reason": _value(record, "Reason"),
         "restarts": int(text) if (text := _value(record, "Restarts")).isdigit() else 0,
         "cancelled_by": state["uid"] or "",
+        "elapsed_s": _seconds(_value(record, "RunTime", "Elapsed")),
     }
     yield _at(fact(inp, line, "slurm-job", data, instant=when), inp, place)
     if word in _FAILED and any(exits):
@@ -186,6 +195,15 @@ def _at(said: Fact, inp: Input, place: Place) -> Fact:
 def _code(text: str) -> tuple[int, int]:
     found = _CODE.match(text)
     return (int(found["exit"]), int(found["signal"])) if found else (0, 0)
+
+
+def _seconds(text: str) -> int:
+    """How long a job has run: `2-03:04:05`, `3:04:05` or `4:05`; -1 where nothing says so."""
+    found = _ELAPSED.match(text)
+    if found is None:
+        return -1
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
 def _instant(text: str) -> Instant | None:

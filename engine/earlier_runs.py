@@ -2,30 +2,39 @@
 job fails now, and a compiler that was called then does not run any more.
 
 The logs that tell of processes are put in the order of their times. Where so long nothing was written by any of them, one
-run ended and another began: hours by clocks that are proven to be UTC, or more than a day where time zones are not known.
-An earlier run is left out only if it is one of the same job for sure: it tells of a rank of which the last run tells too,
-or it tells of no rank at all, and how it ended. The last run is one only if its logs tell of the progress or the failure
-of a job. Attempts that a launcher numbers are told apart elsewhere.
+run ended and another began: hours by clocks that are proven to be UTC, or more than a day where time zones are not known;
+those of one host differ by no more than a zone does from UTC. An earlier run is left out only if it is one of the same job
+for sure: it tells of a rank of which the last run tells too, or it tells of no rank at all, and how it ended. The last run
+is one only if its logs tell of the progress or the failure of a job. Attempts that a launcher numbers are told apart
+elsewhere.
+
+Slurm knows more: a job of which logs are here and which does not run is over, so nothing of it comes after a pause. Where
+another one runs, and the last run is of that one by its number or because it lasts as long, that is the job that is asked about.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant, Problem, Source, ranks_of
+from neuron_doctor.engine.regexes import regex
 
 _HOUR = 3600 * 1_000_000_000
 #: A job that writes nothing for so long does not run, or has to be started anew.
 _PAUSE = 6 * _HOUR
-#: The farthest time zones of the world lie so far apart.
-_ZONES = 26 * _HOUR
+#: The farthest time zones of the world lie so far apart, and so far from UTC, in which containers write.
+_ZONES, _FROM_UTC = 26 * _HOUR, 14 * _HOUR
 _WALL = frozenset({Clock.UTC, Clock.HOST_LOCAL})
 _OF_ENDS = frozenset({"launcher-failure", "completion"})
 _OF_A_JOB = frozenset({"progress", "hang-report", "status", *_OF_ENDS})
+#: Of the time that a job runs, its logs cover this part at least, and no more of the time before than this; and what is
+#: shorter than that may be anything.
+_COVERED, _SLACK = 0.5, _HOUR // 6
+_NUMBER = regex(r"\d{1,12}")
 LEFT_OUT = "it is of an earlier run, and its records were left out"
 
 
@@ -37,15 +46,20 @@ class _Log(Struct, frozen=True):
     last: Instant
     ranks: frozenset[int]
     kinds: frozenset[str]
+    jobs: frozenset[str]
+    hosts: frozenset[str]
 
 
 def of_the_last_run(collection: Collection, facts: Sequence[Fact]) -> tuple[tuple[Source, ...], Sequence[Fact]]:
     """The sources, those of earlier runs with a problem that says so, and these facts without theirs."""
-    *earlier, last = _runs(_logs(collection.sources, facts)) or [[]]
+    running = _running(facts)
+    *earlier, last = _runs(_logs(collection.sources, facts), running) or [[]]
     ranks = {rank for log in last for rank in log.ranks}
-    if not any(log.kinds & _OF_A_JOB for log in last):
+    asked = _is_running(last, running)
+    if not asked and not any(log.kinds & _OF_A_JOB for log in last):
         return collection.sources, facts
-    out = {log.id for run in earlier if _is_of_the_job(run, ranks) for log in run}
+    over = [run for run in earlier if _is_of_the_job(run, ranks) or (asked and _is_over(run, running))]
+    out = {log.id for run in over for log in run}
     if not out:
         return collection.sources, facts
     told = (Problem(LEFT_OUT),)
@@ -66,23 +80,67 @@ def _logs(sources: Iterable[Source], facts: Iterable[Fact]) -> Iterator[_Log]:
         ranks = frozenset(rank for fact in told for rank in ranks_of(fact.place))
         ranks |= frozenset(() if source.place.rank is None else (source.place.rank,))
         if source.kind == "log" and dated and not numbered and (ranks or any(f.place.pid is not None for f in told)):
-            yield _Log(source.id, dated[0], dated[-1], ranks, frozenset(fact.kind for fact in told))
+            places = [source.place, *(fact.place for fact in told)]
+            yield _Log(
+                source.id,
+                dated[0],
+                dated[-1],
+                ranks,
+                frozenset(fact.kind for fact in told),
+                frozenset(number for place in places if (number := _number(place.job))),
+                frozenset(place.host for place in places if place.host),
+            )
 
 
-def _runs(logs: Iterable[_Log]) -> list[list[_Log]]:
+def _runs(logs: Iterable[_Log], running: Mapping[str, int]) -> list[list[_Log]]:
     """The logs in groups between which nothing was written for long, the last one last."""
     runs: list[list[_Log]] = []
     end: Instant | None = None
     for log in sorted(logs, key=lambda log: (log.first.ns, log.id)):
-        if end is None or log.first.ns - end.ns > _pause(end, log.first):
+        if end is None or log.first.ns - end.ns > _pause(runs[-1], end, log, running):
             runs.append([])
         runs[-1].append(log)
         end = log.last if end is None or log.last.ns > end.ns else end
     return runs
 
 
-def _pause(end: Instant, begin: Instant) -> int:
-    return _PAUSE if end.clock is begin.clock is Clock.UTC else _PAUSE + _ZONES
+def _pause(run: Sequence[_Log], end: Instant, log: _Log, running: Mapping[str, int]) -> int:
+    """How long nothing may have been written in a run before this log."""
+    if end.clock is log.first.clock is Clock.UTC:
+        return _PAUSE
+    if _is_over(run, running) and log.jobs <= running.keys():
+        return _FROM_UTC
+    if any(one.hosts & log.hosts for one in run):
+        return _PAUSE + _FROM_UTC
+    return _PAUSE + _ZONES
+
+
+def _running(facts: Iterable[Fact]) -> dict[str, int]:
+    """The jobs that Slurm shows as running, and for how long, in nanoseconds."""
+    rows = [fact for fact in facts if fact.kind == "slurm-job" and fact.data.get("state") == "RUNNING"]
+    known = {_number(row.place.job): row.data.get("elapsed_s") for row in rows}
+    return {job: s * 1_000_000_000 if isinstance(s, int) else -1 for job, s in known.items() if job}
+
+
+def _is_over(run: Sequence[_Log], running: Mapping[str, int]) -> bool:
+    """Whether the logs of a run name jobs, and none of them runs while others do."""
+    jobs = {job for log in run for job in log.jobs}
+    return bool(jobs) and bool(running) and jobs.isdisjoint(running)
+
+
+def _is_running(run: Sequence[_Log], running: Mapping[str, int]) -> bool:
+    """Whether a run is of a job that Slurm shows as running: it names that one, or no job, and lasts as long."""
+    jobs = {job for log in run for job in log.jobs}
+    if jobs or not run:
+        return bool(jobs) and jobs <= running.keys()
+    took = max(log.last.ns for log in run) - min(log.first.ns for log in run)
+    return took > _SLACK and any(_COVERED * elapsed <= took <= elapsed + _SLACK for elapsed in running.values())
+
+
+def _number(job: str | None) -> str:
+    """The number of a job, without what tells tasks of an array apart."""
+    found = _NUMBER.match(job or "")
+    return found[0] if found else ""
 
 
 def _is_of_the_job(run: Sequence[_Log], ranks: set[int]) -> bool:

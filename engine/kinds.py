@@ -335,10 +335,10 @@ _ALL = (
     ),
     _kind(
         "slurm-job",
-        "a job or step as sacct or scontrol shows it",
+        "a job or step as sacct, scontrol or squeue shows it; `elapsed_s` is how long it has run (-1: not known)",
         "slurm",
         "job_id:str step:str name:str state:str exitcode:int signal:int derived_exitcode:int nodes:str "
-        "reason:str restarts:int cancelled_by:str",
+        "reason:str restarts:int cancelled_by:str elapsed_s:int",
     ),
     _kind(
         "listed-nodes",

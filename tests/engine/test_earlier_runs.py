@@ -75,3 +75,66 @@ def test_numbered_attempts_and_kernel_logs_are_left_to_others() -> None:
 def test_of_three_runs_the_last_stays() -> None:
     runs = [hit("x", at=n * LATER, source=f"run{n}", rank=3) for n in range(2)]
     assert left_out(*runs, *last_run(2 * LATER)) == {"run0", "run1"}
+
+
+# --- one host, and what Slurm says
+
+
+def test_the_clock_of_one_host_is_off_by_no_more_than_its_zone_is_from_utc() -> None:
+    old = hit("x", at=0, source="old", rank=3, host="a")
+    for hours, out in ((21, {"old"}), (19, set())):
+        new = hit("x", at=hours * HOUR, source="new", rank=3, host="a")
+        assert left_out(old, new, progress(source="new", rank=3)) == out
+    elsewhere = hit("x", at=21 * HOUR, source="new", rank=3, host="b")
+    assert left_out(old, elsewhere, progress(source="new", rank=3)) == set()
+
+
+def slurm(job: str, state: str = "RUNNING", hours: float = 2.0) -> Fact:
+    data = {"job_id": job, "state": state, "nodes": "f[1-8]", "elapsed_s": int(hours * HOUR)}
+    return Fact("slurm-job", data, Place(job=job), Span("squeue", int(job)), "squeue")
+
+
+SQUEUE = source("squeue", kind="slurm")
+
+
+def of_job(job: str | None, first: float, last: float, name: str) -> list[Fact]:
+    """A log of a process, without a rank and without progress, from one hour to another."""
+    return [hit("x", at=at * HOUR, offset=n, source=name, pid=60, job=job) for n, at in enumerate((first, last))]
+
+
+def queued(*facts: Fact) -> set[str]:
+    return left_out(*facts, sources=(SQUEUE,))
+
+
+OLD = of_job("6108", 0, 0.1, "old")
+
+
+def test_a_job_that_does_not_run_any_more_is_over_where_the_logs_are_those_of_one_that_runs() -> None:
+    assert queued(*OLD, *of_job(None, 16, 17.9, "new"), slurm("6131")) == {"old"}
+    assert queued(*OLD, *of_job("6131", 16, 16.1, "new"), slurm("6131"), slurm("6108", "CANCELLED")) == {"old"}
+
+
+def test_it_is_not_over_if_it_runs_or_if_nothing_does() -> None:
+    new = of_job(None, 16, 17.9, "new")
+    assert queued(*OLD, *new, slurm("6131"), slurm("6108", hours=20)) == set()
+    assert queued(*OLD, *new, slurm("6131", "PENDING")) == set()
+    assert left_out(*OLD, *new) == set()
+
+
+def test_what_did_not_last_as_long_as_the_job_that_runs_is_not_its_log() -> None:
+    """Somebody looked at the nodes the morning after, while the job of others ran."""
+    for first, last in ((16, 16.05), (16, 16.5), (16, 19)):
+        assert queued(*OLD, *of_job(None, first, last, "new"), slurm("6131")) == set()
+
+
+def test_the_logs_of_one_job_in_two_zones_are_no_two_jobs() -> None:
+    assert queued(*OLD, *of_job(None, 13.5, 15.4, "new"), slurm("6131")) == set()
+    assert queued(*OLD, *of_job("6108", 16, 17.9, "new"), slurm("6131")) == set()
+
+
+def test_a_third_job_says_nothing() -> None:
+    assert queued(*OLD, *of_job("6120", 16, 17.9, "new"), slurm("6131")) == set()
+
+
+def test_a_log_without_a_job_stays_beside_that_of_a_job_that_runs() -> None:
+    assert queued(*of_job(None, 0, 0.1, "old"), *of_job(None, 16, 17.9, "new"), slurm("6131")) == set()
