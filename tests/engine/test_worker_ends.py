@@ -41,6 +41,12 @@ def test_what_others_say_of_it_is_not_its_voice() -> None:
     assert logged([log("all")], fact("stand", "all", 2)) == [False, False]
 
 
+def test_nor_is_what_else_the_line_states_that_reports_its_end() -> None:
+    assert logged([], fact("identity", "launcher", 1)) == [False, False]
+    below = Fact("identity", {}, Place(rank=1), Span("launcher", offset=90), "launcher")
+    assert logged([], below) == [True, False]
+
+
 def test_an_end_of_nobody_knows_nothing() -> None:
     [end] = with_logs([fact("launcher-failure", "launcher", None)], [log("launcher")])
     assert "logged" not in end.data
