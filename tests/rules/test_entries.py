@@ -92,6 +92,12 @@ def test_the_rules_and_causes_that_are_named_exist() -> None:
         assert causes.issuperset({case.expected.cause, case.expected.risk} - {None}), case.name
 
 
+def test_an_entry_that_can_be_shown_is_cited_by_a_rule() -> None:
+    cited = {number for rule in RULEBOOK.rules for number in rule.entries}
+    shown = {entry.id for family in families() for entry in entries(family) if not entry.excused}
+    assert sorted(shown - cited) == []
+
+
 def test_the_entries_that_rules_cite_exist() -> None:
     known = {number for family in IDS.values() for number in family}
     cited = {number for rule in RULEBOOK.rules for number in rule.entries if re.fullmatch(r"[A-N]\d\d[a-z]?", number)}
