@@ -202,16 +202,19 @@ def _survived(match: Match, progress: _Progress, single: set[str]) -> Role | Non
     """SURVIVED where every record of the match was followed by progress of the same process."""
     if not match.rule.survivable or not match.facts:
         return None
-    return Role.SURVIVED if all(_overcome(fact, progress, single) for fact in match.facts) else None
+    anew = match.rule.survivable == "anew"
+    return Role.SURVIVED if all(_overcome(fact, progress, single, anew=anew) for fact in match.facts) else None
 
 
-def _overcome(fact: Fact, progress: _Progress, single: set[str]) -> bool:
+def _overcome(fact: Fact, progress: _Progress, single: set[str], *, anew: bool) -> bool:
     if fact.place.attempt is not None and fact.place.attempt < progress.last_attempt:
         return True  # the workers were started anew and got on
     clocks = progress.clocks
     moment = clocks.moment(fact)
     for later in progress.by_source.get(fact.source, ()):
         if later.span.offset <= fact.span.offset or _differ(later.place.rank, fact.place.rank):
+            continue
+        if anew and fact.source not in single and _is_older(later, fact):
             continue
         then = clocks.moment(later)
         gap = clocks.difference(moment, then) if moment and then else None
@@ -224,6 +227,11 @@ def _overcome(fact: Fact, progress: _Progress, single: set[str]) -> bool:
         return False
     gaps = (clocks.difference(moment, then) for then in progress.by_rank.get(fact.place.rank, ()))
     return any(gap is not None and gap.low >= SURVIVED_NS for gap in gaps)
+
+
+def _is_older(a: Fact, b: Fact) -> bool:
+    """Whether the process of one record was surely there before that of another: kernels count processes up."""
+    return a.place.pid is not None and b.place.pid is not None and a.place.pid < b.place.pid
 
 
 def _ended(match: Match, by_name: Mapping[str, Sequence[Fact]], clocks: Timeline) -> Role | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from msgspec import Struct, field
 
@@ -74,7 +74,7 @@ class Rule(Struct, frozen=True):
     references: tuple[str, ...]
     trust: tuple[str, ...]
     entries: tuple[str, ...]
-    survivable: bool
+    survivable: bool | Literal["anew"]
     ends: tuple[RecordQuery, ...]
     examples: ExamplesDoc | None
     location: Location

@@ -266,7 +266,10 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     alternatives: list[AlternativeDoc] = []
     actions: list[ActionDoc] = []
     entries: list[str] = []
-    survivable: bool = True
+    survivable: Annotated[
+        bool | Literal["anew"],
+        Meta(description="whether progress overcomes it; anew: only that of a process that is not older"),
+    ] = True
     ends: Annotated[
         list[Query], Meta(description="records that, in this order after the finding on the same host, end it")
     ] = []

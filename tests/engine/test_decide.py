@@ -291,6 +291,15 @@ def test_progress_of_another_process_in_one_log_proves_nothing(tmp_path: Path) -
     assert roles(found) == {"raised": Role.ROOT}
 
 
+@pytest.mark.parametrize(("pid", "role"), [(9, Role.SURVIVED), (2, Role.ROOT)])
+def test_what_a_start_meets_is_not_overcome_by_a_process_that_was_there_before(
+    tmp_path: Path, pid: int, role: Role
+) -> None:
+    more = rule("busy", "record: busy", cause="bug", patterns=("busy",), more="survivable: anew\n")
+    found = run(pack(tmp_path, more), hit("busy", pid=5, at=0), progress(pid=pid, offset=90, at=600))
+    assert roles(found) == {"busy": role}
+
+
 def test_a_rank_that_is_singled_out_stands_on_its_own_host_and_not_on_that_of_the_witnesses(tmp_path: Path) -> None:
     odd = rule(
         "odd-one-out",
