@@ -139,12 +139,18 @@ class _Records:
 
 def _speaks_for_itself(effect: Match, cause: Match) -> bool:
     """Whether the effect is a fault by its own evidence and nothing ties it to the cause: neither a precise place nor
-    comparable clocks nor a common file. An error of months ago in a kernel log must not explain today's exception; but a
-    status that gives no reason is best explained by whatever fault was found."""
+    comparable clocks nor a common file nor a process that both name. An error of months ago in a kernel log must not
+    explain today's exception; but a status that gives no reason is best explained by whatever fault was found."""
     states_a_fault = effect.rule.role == "root" and effect.rule.confidence > _SAYS_NO_REASON
     if not states_a_fault or not any(fact.instant for fact in cause.facts):
         return False
-    return not {fact.source for fact in effect.facts} & {fact.source for fact in cause.facts}
+    return not _names_tying(effect) & _names_tying(cause)
+
+
+def _names_tying(match: Match) -> set[tuple[str, object]]:
+    """The files and the processes that its records name."""
+    pids = {("pid", fact.place.pid) for fact in match.facts if fact.place.pid is not None}
+    return {("file", fact.source) for fact in match.facts} | pids
 
 
 def _decided(links: Iterable[Link], matches: Sequence[Match]) -> list[Link]:

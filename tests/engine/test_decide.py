@@ -252,6 +252,19 @@ def test_an_error_on_the_boot_clock_does_not_swallow_an_exception_that_nothing_t
     assert roles(found) == {"device-broke": Role.ROOT, "raised": Role.ROOT}
 
 
+@pytest.mark.parametrize(("pid", "role"), [(4242, Role.CASCADE), (4243, Role.ROOT)])
+def test_a_process_that_the_kernel_names_ties_its_exception_to_the_error(tmp_path: Path, pid: int, role: Role) -> None:
+    broke = hit("broke", device=3, pid=pid, at=1000, clock=Clock.BOOT, source="dmesg")
+    raised = hit("raising", pid=4242, at=1_700_000_000, source="worker")
+    wide = EXPLAINS.replace("same-process", "same-host")
+    rules = (
+        rule("device-broke", "record: broke", cause="broken-device", at="device", patterns=("broke",), more=wide),
+        rule("raised", "record: raising", cause="bug", at="host", patterns=("raising",)),
+    )
+    found = run(pack(tmp_path, *rules), broke, raised, sources=(source("dmesg", kind="kernel"), source("worker")))
+    assert roles(found) == {"device-broke": Role.ROOT, "raised": role}
+
+
 def test_a_status_that_gives_no_reason_is_explained_by_the_only_error_on_the_boot_clock(tmp_path: Path) -> None:
     broke = hit("broke", host="a", device=3, at=1000, clock=Clock.BOOT, source="dmesg")
     failed = hit("raising", rank=0, at=1_700_000_000, source="rank0")
