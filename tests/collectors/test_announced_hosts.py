@@ -24,6 +24,8 @@ def announced(folder: Path, line: str) -> list[tuple[str | None, int | None, obj
         "2026-02-11 05:42:55 | INFO     | sft.launch:setup:70 - global rank 12 on train-worker-0, ROOT=10.20.0.11:46820",
         "[rank 12] running on host train-worker-0",
         "I am rank 12/64 on node train-worker-0.",
+        "[1,12]<stdout>:train-worker-0 rank 12 of 64 torch 1.13.1",
+        "train-worker-0: global rank 12/64",
     ],
 )
 def test_a_rank_is_at_the_host_on_which_it_says_it_runs(tmp_path: Path, line: str) -> None:
@@ -44,6 +46,10 @@ def test_a_rank_is_at_the_host_on_which_it_says_it_runs(tmp_path: Path, line: st
         "rank 12 on node 3",
         "waits for rank 12 on train-worker-0",
         "rank 12 on step-000300",
+        "tensor-model-parallel rank 12 of 64",
+        "worker rank 12 of 64",
+        "worker-0 rank 12",
+        "lost train-worker-0 rank 12 of 64",
     ],
 )
 def test_another_number_or_another_thing_than_a_host_places_no_rank(tmp_path: Path, line: str) -> None:
