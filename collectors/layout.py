@@ -24,7 +24,9 @@ extension, date and words for evidence), below what all paths have in common, by
    (`n101/`) needs b., and ranks of its own or that two say which machine they are of.
 3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`).
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
-5. **Aliases.** Where the lines of at least two hosts of 1. to 4. are each prefixed with one address or name
+5. **Labels.** Two at least bear the names that lines of one log begin with (`labelled_lines`), and are of a kind that is
+   made once on a host; such lines are of these hosts too.
+6. **Aliases.** Where the lines of at least two hosts of 1. to 5. are each prefixed with one address or name
    (Ray's `ip=10.5.0.11`), a different one for each, the two names are one host: an `identity` fact says so.
 
 If parts of one path are hosts by proofs of the same strength, neither is, but of names the innermost. What is in a pod
@@ -45,6 +47,7 @@ from msgspec.structs import replace
 from neuron_doctor.collectors.hints import bare, place_of_path
 from neuron_doctor.collectors.host_trees import hosts_of_trees
 from neuron_doctor.collectors.known_hosts import known_hosts
+from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
 from neuron_doctor.collectors.own_words import hosts_in_own_words
 from neuron_doctor.collectors.sibling_hosts import (
     Member,
@@ -91,16 +94,23 @@ def placed_by_layout(collection: Collection) -> Collection:
     facts: dict[str, list[Fact]] = defaultdict(list)
     for fact in collection.facts:
         facts[fact.span.path].append(fact)
-    hosts = _hosts(collection, facts)
+    hosts, labels = _hosts(collection, facts)
     host_of = {path: host for path, host in hosts.items() if host}
     sources = tuple(_placed(source, host_of.get(source.path)) for source in collection.sources)
     ids = {source.path: source.id for source in sources if source.path in host_of}
-    moved = [_at(fact, host_of[fact.span.path], ids) if fact.span.path in ids else fact for fact in collection.facts]
+    said = {id(facts[s.path][n]): labels[name] for s in sources for n, name in _labelled(s, facts, labels).items()}
+    moved = [_moved(fact, host_of, ids, said) for fact in collection.facts]
     return Collection(sources, (*moved, *_aliases(facts, host_of, ids)))
 
 
-def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> dict[str, str | None]:
-    """The host of each path whose source has none yet, None where nothing proves one."""
+def _labelled(source: Source, facts: Mapping[str, Sequence[Fact]], labels: Mapping[str, str]) -> dict[int, str]:
+    """The labels of the records of a source that has no host."""
+    return {} if source.place.host or not labels else labelled(facts.get(source.path, ()), labels)
+
+
+def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple[dict[str, str | None], dict[str, str]]:
+    """The host of each path whose source has none yet, None where nothing proves one; and the hosts that lines are
+    labelled with, by their names in lower case."""
     sources, known = collection.sources, known_hosts(collection)
     depth = _common(sources)
     below = {source.path: _in_view(source)[depth:][:_DEEPEST] for source in sources}
@@ -108,12 +118,16 @@ def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> dict[
     for members, what in _families(sources, facts, below, depth, known):
         for name in members if what else ():
             proven[name.casefold()] = max(proven.get(name.casefold(), (what, name)), (what, name))
+    names = {path: _name(parts[-1]) if parts else "" for path, parts in below.items()}
+    on_lines = hosts_of_labels(sources, facts, names)
+    labels = {name.casefold(): name for name in names.values() if name.casefold() in on_lines}
+    proven.update({name: (Proof.MACHINE, shown) for name, shown in labels.items() if name not in proven})
     proven.update({name: (Proof.NAME, shown) for name, shown in known.items()})
     unplaced = [source for source in sources if not source.place.host]
     in_trees = hosts_of_trees(sources, facts)
     by_path = {s.path: in_trees.get(s.path) or _host(below[s.path], proven) for s in unplaced}
     said = hosts_in_own_words([s for s in unplaced if not by_path[s.path]], facts, known)
-    return _with_copies(unplaced, {**by_path, **said})
+    return _with_copies(unplaced, {**by_path, **said}), labels
 
 
 # --- parts of paths
@@ -235,6 +249,13 @@ def _placed(source: Source, host: str | None) -> Source:
         return source
     identity = blake2b(f"{source.id} {host}".encode(), digest_size=16).hexdigest()
     return replace(source, id=identity, place=source.place.over(Place(host=host)))
+
+
+def _moved(fact: Fact, host_of: Mapping[str, str], ids: Mapping[str, str], said: Mapping[int, str]) -> Fact:
+    if fact.span.path in ids:
+        return _at(fact, host_of[fact.span.path], ids)
+    host = said.get(id(fact))
+    return replace(fact, place=fact.place.over(Place(host=host))) if host else fact
 
 
 def _at(fact: Fact, host: str, ids: Mapping[str, str]) -> Fact:

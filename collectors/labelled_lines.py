@@ -1,0 +1,49 @@
+"""Hosts whose names stand before the lines of a log of several, as a launcher or a parallel shell puts them: `[merlin:1] step 118`,
+`merlin: step 118`, `merlin | step 118`. A word before a line is anything, until something else bears it that is made once on
+a host: with `dmesg.merlin dmesg.kestrel` beside it, the words are hosts, the files are theirs and so are the lines.
+
+Two such names at least are needed: one kernel log may be called after what was looked for.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection as Sized
+from collections.abc import Iterable, Mapping, Sequence
+
+from neuron_doctor.collectors.sibling_hosts import HOST_KINDS
+from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.regexes import regex
+
+#: The number behind the name is that of a process, of a rank or of nothing.
+_LABEL = regex(
+    r"(?:\[(?P<bracketed>[A-Za-z][\w.-]{0,62})(?::\d{1,10})?\]|(?P<bare>[A-Za-z][\w.-]{0,62}) {0,40}[:|])(?:\s|$)"
+)
+
+
+def label_of(fact: Fact) -> str:
+    """The word before the line of this record, in lower case, or nothing."""
+    found = _LABEL.match(fact.span.text)
+    return (found["bracketed"] or found["bare"]).casefold() if found else ""
+
+
+def hosts_of_labels(
+    sources: Iterable[Source], facts: Mapping[str, Sequence[Fact]], names: Mapping[str, str]
+) -> set[str]:
+    """The names, in lower case, that files bear which are made once on a host, and that lines of one log begin with.
+    `names` has what the file of each path may be called after."""
+    made, labels = set(), defaultdict(set)
+    for source in sources:
+        if source.kind in HOST_KINDS:
+            made.add(names[source.path].casefold())
+        elif source.kind == "log" and not source.place.host:
+            labels[source.path] |= {label_of(fact) for fact in facts.get(source.path, ())}
+    shared = [made & said - {""} for said in labels.values()]
+    return set().union(*(some for some in shared if len(some) > 1))
+
+
+def labelled(facts: Sequence[Fact], hosts: Sized[str]) -> dict[int, str]:
+    """Of the records of one log without a host, by their numbers: the name of a host before the line, where at least two of
+    these hosts label lines of it."""
+    found = {number: label for number, fact in enumerate(facts) if (label := label_of(fact)) in hosts}
+    return found if len(set(found.values())) > 1 else {}
