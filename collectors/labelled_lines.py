@@ -1,4 +1,4 @@
-"""Hosts whose names stand before the lines of a log of several, as a launcher or a parallel shell puts them: `[merlin:1] step 118`,
+"""Hosts whose names stand before the lines of a log, as a launcher or a parallel shell puts them: `[merlin:1] step 118`,
 `merlin: step 118`, `merlin | step 118`. A word before a line is anything, until something else bears it that is made once on
 a host: with `dmesg.merlin dmesg.kestrel` beside it, the words are hosts, the files are theirs and so are the lines.
 

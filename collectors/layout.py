@@ -18,7 +18,8 @@ extension, date and words for evidence), below what all paths have in common, by
       what their time services say). This needs no shape: `alpha/ beta/ w0/` will do. Where only some names of a shape
       pair so (`w-a.log w-b.log w-b.dmesg`), those are hosts.
    e. directories, with a file of the same name each, tell of ranks that are the blocks a launcher gives to hosts: as many
-      each, eight at least, one after the other (0-7, 8-15). Nor does this need a shape.
+      each, eight at least, one after the other (0-7, 8-15). Nor does this need a shape. Of fewer ranks (two at least),
+      three directories, without a gap from rank 0 on, that ran at once: what a person sorts (`stuck/ fine/`) is not so even.
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise. A name of one letter and a number
    (`n101/`) needs b., and ranks of its own or that two say which machine they are of.

@@ -40,6 +40,8 @@ _WALL_CLOCKS = frozenset({Clock.UTC, Clock.HOST_LOCAL, Clock.YEARLESS})
 
 #: Blocks of so many ranks are those of hosts: fewer may be of anything, and no instance has more cores.
 _LEAST_ON_A_HOST, _MOST_ON_A_HOST = 8, 128
+#: But so many even blocks of fewer ranks, from rank 0 on, are no accident.
+_DEALT = 3
 
 #: No second run of a job has started and failed so soon after the first one ended.
 _SLACK_NS = 10 * 10**9
@@ -197,7 +199,19 @@ def in_blocks_of_ranks(members: Mapping[str, Member]) -> dict[str, Member]:
     told = [one.told for one in found.values()]
     alike = bool(found) and bool(set.intersection(*(one.files for one in found.values())))
     apart = not (_one_machine(told) or _same_ranks(told)) and (not _clocks(told) or _at_once(told, _SLACK_NS))
-    return found if _LEAST_ON_A_HOST <= size <= _MOST_ON_A_HOST and rows and alike and apart else {}
+    large = _LEAST_ON_A_HOST <= size <= _MOST_ON_A_HOST
+    return found if rows and alike and apart and (large or _dealt_out(blocks, told)) else {}
+
+
+def _dealt_out(blocks: Sequence[Sequence[int]], told: Sequence[Telling]) -> bool:
+    """Blocks that begin with rank 0 and follow one another without a gap, of sources that surely ran at once."""
+    firsts, size = sorted(ranks[0] for ranks in blocks), len(blocks[0]) if blocks else 0
+    return (
+        len(blocks) >= _DEALT
+        and size > 1
+        and firsts == [n * size for n in range(len(blocks))]
+        and beside_each_other(told)
+    )
 
 
 def beside_each_other(told: Sequence[Telling]) -> bool:
