@@ -32,7 +32,8 @@ def hosts_of_labels(
 ) -> set[str]:
     """The names, in lower case, that files bear which are made once on a host, and that lines of one log begin with.
     `names` has what the file of each path may be called after."""
-    made, labels = set(), defaultdict(set)
+    made: set[str] = set()
+    labels: dict[str, set[str]] = defaultdict(set)
     for source in sources:
         if source.kind in HOST_KINDS:
             made.add(names[source.path].casefold())
