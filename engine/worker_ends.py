@@ -48,7 +48,9 @@ def heard_ranks(facts: Sequence[Fact], sources: Iterable[Source], world_size: in
     process. None: all were, since as many workers speak as the job has ranks."""
     logs = {source.id: source for source in sources if source.kind == "log" and source.records}
     heard = {source.place.rank for source in logs.values() if source.place.rank is not None}
-    told = {(fact.source, fact.span.offset) for fact in facts if fact.kind in _OF_OTHERS}  # and what else those lines state
+    told = {
+        (fact.source, fact.span.offset) for fact in facts if fact.kind in _OF_OTHERS
+    }  # and what else those lines state
     spoken = [fact for fact in facts if fact.source in logs and (fact.source, fact.span.offset) not in told]
     anonymous = {fact.source for fact in spoken if _is_of_nobody(fact) and not _is_of_no_end(fact)}
     heard |= {f.place.rank for f in spoken if f.place.rank is not None and f.source not in anonymous}
