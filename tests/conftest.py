@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _a_cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
-    directory: Path = tmp_path_factory.mktemp("cache")
-    os.environ["NEURON_DOCTOR_CACHE"] = str(directory)
-    os.environ["XDG_DATA_HOME"] = os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("home"))
+def pytest_configure(config: pytest.Config) -> None:
+    """Before any test module is read, for some make an engine then."""
+    directory = Path(tempfile.mkdtemp(prefix="neuron-doctor-tests-"))
+    config.add_cleanup(lambda: shutil.rmtree(directory, ignore_errors=True))
+    os.environ["NEURON_DOCTOR_CACHE"] = str(directory / "cache")
+    os.environ["XDG_DATA_HOME"] = os.environ["XDG_CONFIG_HOME"] = str(directory / "home")
+    for name in ("cache", "home"):
+        (directory / name).mkdir(mode=0o700)

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 from builtin_rules import engine, rulebook
 from msgspec.structs import replace
-from snapshot_inputs import SAMPLES
+from snapshot_inputs import SAMPLES, as_input
 
 from neuron_doctor import collector_kit
 from neuron_doctor.collector_kit import STRANGERS, Sample, faults_of, memory_faults
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.discover import discover
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, span_of
+from neuron_doctor.pipeline import collect_inputs
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 #: Samples of the corpus are at most so large, and so many of each kind are taken: the smallest, the largest, one between.
@@ -58,6 +59,12 @@ def samples() -> dict[str, tuple[Collector, list[Sample]]]:
 
 
 OURS = samples()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _database_is_made() -> None:
+    """The first text has the database of all patterns made and kept, which is no write of a collector's."""
+    assert not list(collect_inputs([as_input(b"a line\n", "capture.txt")], engine()).facts)
 
 
 def test_there_is_a_sample_for_every_collector_of_ours() -> None:
