@@ -247,6 +247,7 @@ MISTAKES: tuple[Mistake, ...] = (
 )
 
 
+@pytest.mark.heavy
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
@@ -273,6 +274,7 @@ def known_elsewhere(error: RuleError, before: list[RuleError]) -> bool:
     return error.message in {other.message for other in before}
 
 
+@pytest.mark.heavy
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_no_text_at_all_makes_the_lint_crash(data: st.DataObject) -> None:

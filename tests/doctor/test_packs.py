@@ -122,6 +122,7 @@ def test_a_rule_of_one_id_in_two_packs_is_told_with_both_places(machine: Path, t
     assert all(f"{machine}/a/mac-odd.yaml" in error for error in told)
 
 
+@pytest.mark.heavy
 def test_a_folder_that_is_found_in_two_ways_and_named_too_is_one_pack(machine: Path, tmp_path: Path) -> None:
     folder = write_pack(machine / "a", "mac")
     user(tmp_path).mkdir(parents=True)
@@ -454,6 +455,7 @@ def test_a_start_with_kept_packs_and_site_loads_neither_yaml_nor_metadata(tmp_pa
 # --- the commands --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 def test_the_commands_for_authors_see_the_packs_that_are_found(tmp_path: Path) -> None:
     home = tmp_path / "home"
     folder = write_pack(home / "data" / "neuron-doctor" / "rules.d" / "a", "mac")

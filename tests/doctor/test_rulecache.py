@@ -208,6 +208,7 @@ def run(place: str, log: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "NEURON_DOCTOR_CACHE": place})
 
 
+@pytest.mark.heavy
 def test_processes_that_race_and_those_without_a_cache_report_the_same(place: Path, tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     log.write_text("2026-05-01T12:00:00Z nrtucode: error NRT_EXEC_HW_ERR_HBM_UE status=1201\n")

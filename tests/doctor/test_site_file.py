@@ -189,6 +189,7 @@ def name_of(packs: Packs) -> str | None:
     return site.name if site else None
 
 
+@pytest.mark.heavy
 def test_the_named_file_counts_else_the_users_else_the_machines_and_only_one(
     places: tuple[Path, Path], tmp_path: Path
 ) -> None:
