@@ -26,6 +26,8 @@ from neuron_doctor.packs import builtin_pack, load, load_with_examples, roots, s
 from neuron_doctor.request import Packs
 from neuron_doctor.seal import sealed
 
+pytestmark = pytest.mark.heavy
+
 CAUSES = [file for file in read_packs([root_of(builtin_pack())]) if file.inner == "causes.yaml"]
 
 
@@ -122,7 +124,6 @@ def test_a_rule_of_one_id_in_two_packs_is_told_with_both_places(machine: Path, t
     assert all(f"{machine}/a/mac-odd.yaml" in error for error in told)
 
 
-@pytest.mark.heavy
 def test_a_folder_that_is_found_in_two_ways_and_named_too_is_one_pack(machine: Path, tmp_path: Path) -> None:
     folder = write_pack(machine / "a", "mac")
     user(tmp_path).mkdir(parents=True)
@@ -455,7 +456,6 @@ def test_a_start_with_kept_packs_and_site_loads_neither_yaml_nor_metadata(tmp_pa
 # --- the commands --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.heavy
 def test_the_commands_for_authors_see_the_packs_that_are_found(tmp_path: Path) -> None:
     home = tmp_path / "home"
     folder = write_pack(home / "data" / "neuron-doctor" / "rules.d" / "a", "mac")

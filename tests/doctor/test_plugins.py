@@ -21,6 +21,8 @@ HEADER = """
 from neuron_doctor.collectors.base import Collector
 from neuron_doctor.collectors.snapshot import fact, from_lines
 
+pytestmark = pytest.mark.heavy
+
 def sniff(head, name):
     return head.startswith(b"acme")
 

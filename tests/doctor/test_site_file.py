@@ -14,6 +14,8 @@ from neuron_doctor.keep import Keep
 from neuron_doctor.packs import load, site_file
 from neuron_doctor.request import Packs
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 HBM = (
@@ -189,7 +191,6 @@ def name_of(packs: Packs) -> str | None:
     return site.name if site else None
 
 
-@pytest.mark.heavy
 def test_the_named_file_counts_else_the_users_else_the_machines_and_only_one(
     places: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -16,6 +16,8 @@ from neuron_doctor.pipeline import collect_inputs
 from neuron_doctor.request import Packs
 from neuron_doctor.scan import Engine
 
+pytestmark = pytest.mark.heavy
+
 RULEBOOK = load_with_examples(Packs())
 ENGINE = Engine.of(RULEBOOK)
 DEMO = Path(__file__).parents[2] / "corpus" / "demo" / "input"
@@ -87,7 +89,6 @@ def test_a_rule_whose_finding_another_one_replaced_says_which(tmp_path: Path) ->
     assert "Not in the report: superseded by special." in done.stdout
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("rule", RULEBOOK.rules, ids=lambda rule: rule.id)
 def test_every_rule_holds_where_its_examples_say_so(rule: Rule) -> None:
     assert rule.examples is not None

@@ -18,6 +18,8 @@ from neuron_doctor.pipeline import collect_inputs
 from neuron_doctor.request import Packs
 from neuron_doctor.scan import Engine
 
+pytestmark = pytest.mark.heavy
+
 RULEBOOK = load_with_examples(Packs())
 ENGINE = Engine.of(RULEBOOK)
 IDS = ids()
