@@ -16,12 +16,12 @@ from neuron_doctor.plugins import engine_for, plugins_of
 from neuron_doctor.request import Packs, UsageError
 from neuron_doctor.workers import release_of
 
+pytestmark = pytest.mark.heavy
+
 DOCS = Path(__file__).parents[2] / "docs"
 HEADER = """
 from neuron_doctor.collectors.base import Collector
 from neuron_doctor.collectors.snapshot import fact, from_lines
-
-pytestmark = pytest.mark.heavy
 
 def sniff(head, name):
     return head.startswith(b"acme")
