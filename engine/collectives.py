@@ -72,6 +72,13 @@ def _of_run(selection: Selection, heard: Iterable[int]) -> Iterator[Fact]:
         yield _stale(record)
 
 
+def slow_ranks(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """The stragglers that the dumps tell of, whatever is outstanding in them."""
+    return tuple(
+        _fact(one, selection.dumps) for selection in selections(facts) for one in _slow(process_groups(selection.dumps))
+    )
+
+
 def _slow(groups: list[ProcessGroup]) -> list[Blame]:
     return [
         Blame(

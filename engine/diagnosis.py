@@ -92,7 +92,8 @@ def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
     found, told = _standings(placed, collection.sources, topology)
     compared = [f for f in found if whole or f.data["witness"] == "recorder"]
     collectives = acquitted(compared, placed, topology.ranks)
-    collectives = questioned(standing_still(collectives, placed, collection.sources), placed, collection.sources)
+    collectives = standing_still(collectives, placed, collection.sources)
+    collectives = questioned(tuple(collectives), placed, collection.sources)
     collectives = silent_in_dumps(collectives, placed, heard, topology) if whole else collectives
     odd = _odd_ones(placed, collection.sources, heard, topology) if whole else ()
     facts = (*placed, *complete(collectives, topology), *odd)

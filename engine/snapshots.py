@@ -1,9 +1,9 @@
-"""Takes back that a collective stalls, or that a rank's device never came to it, where the dumps may be of a job that
-moves: somebody asked for them, nobody gave up.
+"""Takes back that a collective stalls, or that a rank's device never came to it, where dumps and traces may be of a job
+that moves: somebody asked for them, nobody gave up.
 
-A dump does not say why, or when, it was written. All ranks inside one collective, or all but one that still computes, is
-what every job looks like now and then. A hang is proven by anybody who gave up, or by time that passed with the
-collective still the last thing issued.
+A dump does not say why, or when, it was written, and a trace just ends. All ranks inside one collective, or all but one
+that still computes, is what every job looks like now and then. A hang is proven by anybody who gave up, or by time that
+passed with the collective still the last thing issued. Of a job that moves, who comes last again and again still holds.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from neuron_doctor.engine.collectives import slow_ranks
 from neuron_doctor.engine.elapsed import unmoved_ns
-from neuron_doctor.engine.facts import Clock, Fact, Source
+from neuron_doctor.engine.facts import Clock, Fact, Place, Source
+from neuron_doctor.engine.recorder import told_of_collective
 
 #: What is collected beside dumps of a hang goes on so long after the last operation was issued.
 _LONG_NS = 60 * 10**9
@@ -22,39 +24,82 @@ _LONGEST_NS = 600 * 10**9
 #: Facts that only somebody states who gave up, or for whom a worker ended.
 _GAVE_UP = frozenset({"hang-report", "launcher-failure", "status"})
 
-#: What the dumps of a job that moves may look like as well.
+#: What the dumps of a job that moves may look like as well; and those of one that moves and waits for a straggler.
 _PASSING = frozenset({"transport-stall", "device-stuck"})
+_OPEN = _PASSING | {"undecided", "moving", "healthy", "partial-completion", "rank-missing", "p2p-missing"}
+#: The event of a trace that is open while a core executes.
+_EXECUTION = "nc_exec"
 
 _TOLD = (
     "; but no log tells of a time-out, and nothing is dated a minute after the last operation: so it looks as well when "
     "somebody takes the dumps of a job that moves. Take them again a minute later (the same numbers still open prove a "
     "hang), or set TORCH_NCCL_DUMP_ON_TIMEOUT=1, which writes them when a time-out proves one"
 )
+_CUT = (
+    "executions are open at the end of the trace, and no log tells of a time-out or of an end: so it looks as well when "
+    "the trace is taken of a job that moves. Take it again a minute later: the same executions still open prove a hang"
+)
 
 
-def questioned(collectives: Iterable[Fact], facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fact]:
-    """The `collective` facts; those that a job may look like that moves undecided where it may."""
+def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fact]:
+    """The `collective` facts; where the job may move, those that look so then as well are undecided, or a straggler's."""
     sources = tuple(sources)
-    proven = _is_hang(facts) or unmoved_ns(facts, sources) >= _LONGEST_NS
-    unproven = any(source.kind == "log" and source.records for source in sources) and not proven
-    for fact in collectives:
-        if unproven and fact.data.get("verdict") in _PASSING and fact.data.get("witness") == "recorder":
-            told = f"{fact.data['description']}{_TOLD}"
-            yield replace(fact, data={**fact.data, "verdict": "undecided", "description": told})
-        else:
-            yield fact
+    if not _may_move(facts, sources):
+        yield from collectives
+        return
+    recorded = [fact for fact in collectives if fact.data.get("witness") == "recorder"]
+    slow = _slow(recorded, facts)
+    yield from (fact for fact in collectives if fact.data.get("witness") != "recorder")
+    yield from (_passing(fact) for fact in recorded if not (slow and fact.data["verdict"] in _OPEN))
+    yield from slow
+    yield from _cut(facts)
+
+
+def _may_move(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
+    """Whether logs were collected, and nothing in them or beside them shows that the job stands."""
+    logged = any(source.kind == "log" and source.records for source in sources)
+    return logged and not _is_hang(facts) and unmoved_ns(facts, sources) < _LONGEST_NS
+
+
+def _passing(fact: Fact) -> Fact:
+    if fact.data.get("verdict") not in _PASSING:
+        return fact
+    told = f"{fact.data['description']}{_TOLD}"
+    return replace(fact, data={**fact.data, "verdict": "undecided", "description": told})
+
+
+def _slow(recorded: Sequence[Fact], facts: Iterable[Fact]) -> list[Fact]:
+    """The stragglers of a job that waits, if for anybody, for them: so it looks now and then as long as it moves."""
+    waited_for = {fact.place.ranks for fact in recorded if fact.data["verdict"] in _OPEN}
+    if not waited_for:
+        return []
+    slow = slow_ranks(fact for fact in facts if fact.kind == "fr-rank")
+    return [_by_recorder(fact) for fact in slow] if waited_for <= {(), *(fact.place.ranks for fact in slow)} else []
+
+
+def _by_recorder(fact: Fact) -> Fact:
+    return replace(fact, data={**fact.data, "witness": "recorder"})
+
+
+def _cut(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """That a trace was cut while the job went on, as far as anything tells."""
+    for fact in facts:
+        if fact.kind == "ndet-event" and fact.data["event"] == _EXECUTION and not fact.data["complete"]:
+            data = told_of_collective("moving", _CUT, witness="ndet")
+            place = Place(job=fact.place.job, attempt=fact.place.attempt)
+            yield Fact("collective", data, place, fact.span, fact.source)
+            return
 
 
 def _is_hang(facts: Sequence[Fact]) -> bool:
     """Whether anybody gave up, or the job issued nothing more for long."""
     if any(fact.kind in _GAVE_UP or _waits_in_vain(fact) for fact in facts):
         return True
-    issued = max(
-        (ns for fact in facts if fact.kind == "fr-rank" and isinstance(ns := fact.data["last_ns"], int)), default=0
-    )
     seen = {fact.kind: fact.instant.ns for fact in sorted(facts, key=_moment) if fact.instant and _is_dated(fact)}
     last, moved = max(seen.values(), default=0), seen.get("progress", 0)
-    return last - issued >= _LONG_NS and moved <= issued
+    dumped = [ns for fact in facts if fact.kind == "fr-rank" and isinstance(ns := fact.data["last_ns"], int)]
+    issued = max(dumped, default=moved)
+    return bool(issued) and last - issued >= _LONG_NS and moved <= issued
 
 
 def _waits_in_vain(fact: Fact) -> bool:

@@ -15,6 +15,8 @@ from neuron_doctor.engine.process_groups import ProcessGroup
 _TELLING = 5
 _SHARE = 0.9
 _TIMES = 3
+#: Where somebody is slow, who waits for whoever is next waits less than the so-many-th part of it.
+_JITTER = 10
 #: The least that counts as waiting: where the device is timed, and where only the host's clock is (which sees a
 #: completion only when its watchdog looks, every 100 ms or less often).
 _TIMED_US, _SEEN_US = 5_000, 500_000
@@ -45,7 +47,7 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
         for found in _last_in(group, telling):
             held = last.get(found.rank)
             last[found.rank] = found if held is None or found.wait_us > held.wait_us else held
-        delayed.update(_delayed(telling))
+        delayed.update(_delayed(group, telling))
         if not telling:
             mute.append(set(group.members))
     sure = last.keys() - delayed
@@ -53,10 +55,11 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
     return [last[rank] for rank in sorted(sure)]
 
 
-def _delayed(telling: list[dict[int, int]]) -> set[int]:
-    """The ranks that waited in most of the collectives of a group in which anybody did."""
-    first = Counter(min(row, key=lambda rank: (row[rank], rank)) for row in telling)
-    return {rank for row in telling for rank in row if first[rank] < (1 - _SHARE) * len(telling)}
+def _delayed(group: ProcessGroup, telling: list[dict[int, int]]) -> set[int]:
+    """The ranks that waited in nearly all of the collectives of a group in which anybody did."""
+    least = _floor(group)
+    waited = Counter(rank for row in telling for rank, wait in row.items() if wait - min(row.values()) >= least)
+    return {rank for rank, times in waited.items() if times > _SHARE * len(telling)}
 
 
 def _of_one_stage(groups: list[ProcessGroup]) -> list[ProcessGroup]:
@@ -75,11 +78,14 @@ def _of_one_stage(groups: list[ProcessGroup]) -> list[ProcessGroup]:
 
 
 def _telling(group: ProcessGroup) -> list[dict[int, int]]:
-    """Of the collectives of a group those in which most waited for the last of them."""
+    """Of the collectives of a group those in which most waited for the last of them, and not only as long as they do for
+    this one or that one when nobody is slow."""
     if len(group.members) < len(group.ranks) or len(group.ranks) == 1:
         return []
-    floor = _floor(group)
-    return [row for row in _waits(group) if median(sorted(row.values())[1:]) - min(row.values()) >= floor]
+    waits = [(median(sorted(row.values())[1:]) - min(row.values()), row) for row in _waits(group)]
+    longest = sorted((wait for wait, _ in waits), reverse=True)[:_TELLING]
+    least = max(_floor(group), longest[-1] / _JITTER if longest else 0)
+    return [row for wait, row in waits if wait >= least]
 
 
 def _floor(group: ProcessGroup) -> int:

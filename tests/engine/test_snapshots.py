@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builders import source
-from fr_simulator import START_NS, Faults, Mesh, Recorder, facts_of, run
+from fr_simulator import MS, START_NS, Faults, Mesh, Recorder, facts_of, run
 
 from neuron_doctor.engine.collectives import match_collectives
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Source, Span
@@ -37,6 +37,24 @@ def test_a_rank_whose_device_has_not_come_to_it_may_still_compute() -> None:
     assert verdicts(dumps=dumps) == ["undecided"]
     assert verdicts(dated("hang-report", START_NS, what="watchdog"), dumps=dumps) == ["device-stuck"]
     assert verdicts(sources=(), dumps=dumps) == ["device-stuck"]
+
+
+def test_a_rank_that_comes_last_again_and_again_is_slow_unless_somebody_gave_up() -> None:
+    late = run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, Faults(device={3: 30}))
+    for rank, issued in late.issued.items():
+        for one in issued:
+            if one.done_ns:
+                one.started_ns = one.done_ns - (2 if rank == 3 else 400) * MS
+    dumps = facts_of(late, Recorder(timing=True))
+    assert verdicts(dumps=dumps) == ["straggler"]
+    assert verdicts(dated("hang-report", START_NS, what="watchdog"), dumps=dumps) == ["device-stuck"]
+
+
+def test_a_trace_that_ends_inside_executions_may_be_of_a_job_that_moves_unless_somebody_gave_up() -> None:
+    opened = dated("ndet-event", START_NS, event="nc_exec", complete=False)
+    assert verdicts(opened, dumps=[]) == ["moving"]
+    assert verdicts(opened, dated("hang-report", START_NS, what="watchdog"), dumps=[]) == []
+    assert verdicts(opened, dumps=[], sources=()) == []
 
 
 def test_dumps_alone_are_those_that_a_time_out_writes() -> None:

@@ -32,3 +32,13 @@ def test_ranks_that_are_late_because_a_neighbour_is_late_are_no_stragglers(
             in_tensor = one.op.group.desc == "TENSOR" and rank == 0 and number >= len(issued) - waited and number % 2
             one.started_ns = one.done_ns - (40 if in_data or in_tensor else 1) * MS
     assert verdicts(facts_of(job, Recorder(timing=True))) == expected
+
+
+def test_ranks_that_come_last_by_chance_do_not_hide_the_one_that_is_slow() -> None:
+    world = Pg("0", "default_pg", tuple(range(4)))
+    job = run(Mesh(4, 1), {rank: [Op(world)] * 32 for rank in range(4)}, Faults())
+    for rank, issued in job.issued.items():
+        for number, one in enumerate(issued):
+            slow, last = (2, 400) if number % 4 == 0 else (number % 3, 10)
+            one.started_ns = one.done_ns - (2 if rank == slow else last) * MS
+    assert verdicts(facts_of(job, Recorder(timing=True))) == {"straggler": {2}}
