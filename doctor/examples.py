@@ -50,7 +50,7 @@ def exhibits_of(rule: Rule, rulebook: Rulebook, engine: Engine) -> Iterator[Exhi
     for positive, examples in ((True, rule.examples.positive), (False, rule.examples.negative)):
         for example in examples:
             collection = collected(example, rulebook, engine)
-            evidence = evidence_of(collection)
+            evidence = evidence_of(collection, rulebook.harmless)
             some = _for_these(rulebook, names, evidence.facts, rule)
             facts = (*evidence.facts, *_shared(rule, some, evidence))
             ground = ground_of(rulebook, facts, evidence.sources, evidence.topology)

@@ -15,6 +15,7 @@ from neuron_doctor.engine.counterfactual import counterfactuals
 from neuron_doctor.engine.decide import Graph, decide
 from neuron_doctor.engine.deduplicate import deduplicated
 from neuron_doctor.engine.earlier_runs import of_the_last_run
+from neuron_doctor.engine.ended_ranks import ended_without_dump
 from neuron_doctor.engine.facts import Collection, Fact, Source
 from neuron_doctor.engine.findings import finding_of, fold
 from neuron_doctor.engine.grades import Role, Severity, Status
@@ -67,7 +68,7 @@ class Evidence(Struct, frozen=True):
 def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = True) -> Diagnosis:
     """The verdict alone, without the trial of what it rests on. Of a collection that is not `whole`, ranks are compared by
     their recorders only, and nothing is said of what all that failed have in common, or of who says nothing."""
-    evidence = evidence_of(collection, whole=whole)
+    evidence = evidence_of(collection, rulebook.harmless, whole=whole)
     facts, sources, topology = evidence.facts, evidence.sources, evidence.topology
     matches, missing = match_rules(rulebook, facts, sources, topology)
     graph = decide(matches, facts, sources)
@@ -78,8 +79,8 @@ def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = T
     return replace(diagnosis, missing=_not_collected(diagnosis, topology))
 
 
-def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
-    """What a collection says before any rule is applied."""
+def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool = True) -> Evidence:
+    """What a collection says before any rule is applied; `harmless`: the patterns of what means nothing."""
     collection = on_their_nodes(collection)
     sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
     facts = without_labels_for_hosts(without_tasks_for_ranks(facts), sources)
@@ -87,14 +88,16 @@ def evidence_of(collection: Collection, *, whole: bool = True) -> Evidence:
     topology = survey(facts, collection.sources)
     placed = tuple(complete(facts, topology))
     world = world_of(placed, topology)
-    heard = heard_ranks(placed, collection.sources, world)
-    placed = tuple(with_logs(placed, collection.sources, world)) if whole else placed
+    heard = heard_ranks(placed, collection.sources, world, harmless)
+    placed = tuple(with_logs(placed, collection.sources, heard)) if whole else placed
     found, told = _standings(placed, collection.sources, topology)
     compared = [f for f in found if whole or f.data["witness"] == "recorder"]
     collectives = acquitted(compared, placed, topology.ranks)
     collectives = standing_still(collectives, placed, collection.sources)
     collectives = questioned(tuple(collectives), placed, collection.sources)
-    collectives = silent_in_dumps(collectives, placed, heard, topology) if whole else collectives
+    if whole:
+        collectives = silent_in_dumps(collectives, placed, heard, topology)
+        collectives = ended_without_dump(collectives, placed, topology)
     odd = _odd_ones(placed, collection.sources, heard, topology) if whole else ()
     facts = (*placed, *complete(collectives, topology), *odd)
     votes = witnesses(facts, told if whole else ())

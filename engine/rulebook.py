@@ -106,3 +106,12 @@ class Rulebook(Struct, frozen=True):
     parameters: tuple[Parameter, ...] = ()
     packs: tuple[Pack, ...] = ()
     site: Site | None = None
+
+    @property
+    def harmless(self) -> frozenset[str]:
+        """The patterns that only benign rules look for: no process ends with what they match."""
+        found = {
+            of_benign: {p for rule in self.rules if (rule.role == "benign") is of_benign for p in rule.patterns}
+            for of_benign in (True, False)
+        }
+        return frozenset(found[True] - found[False])

@@ -6,7 +6,7 @@ within those moments may only have been slower. So may one beside ranks that onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -14,10 +14,10 @@ from neuron_doctor.engine.facts import Fact, Place, Source, ranks_of
 from neuron_doctor.engine.match import canonical
 from neuron_doctor.engine.moments import difference_ns, moment_of
 from neuron_doctor.engine.topology import Topology
+from neuron_doctor.engine.worker_ends import is_told_to_end, logs_of_unnamed
 
 _GAVE_UP = frozenset({"collectives", "barrier", "watchdog"})
 _SAID = _GAVE_UP | {"lost"}
-_SIGTERM = 15
 #: What is told of a rank by others.
 _OF_OTHERS = frozenset({"launcher-failure", "oom-kill", "attach", "detach", "core-dump"})
 #: So many ranks must speak; and so many where nothing tells when the silent one ended, nor a dump that is missing.
@@ -43,16 +43,16 @@ def silent_ranks(
     known = set(topology.ranks) if of_logs is None else of_logs
     heard |= known & _beside_reports(facts, reports)
     silent = heard - spoken
-    if len(silent) != 1 or len(spoken) < _FEWEST or any(not ranks_of(fact.place) for fact in reports):
+    if len(silent) != 1 or len(spoken) < _FEWEST or logs_of_unnamed(reports):
         return []
     [rank] = silent
     if gave_up and spoken - gave_up and not _wrote_nothing(rank, spoken, dumped):
         return []
     host = topology.host_of_rank.get(rank)
     told = [fact for fact in facts if fact.kind == "launcher-failure"]
-    if any(not _is_told_to_end(end.data) and not heard | spoken >= set(ranks_of(end.place)) for end in told):
+    if any(not is_told_to_end(end) and not heard | spoken >= set(ranks_of(end.place)) for end in told):
         return []  # a rank of which nothing was collected failed by itself: that may be the one
-    ends = [end for end in told if rank in ranks_of(end.place) and _is_told_to_end(end.data)]
+    ends = [end for end in told if rank in ranks_of(end.place) and is_told_to_end(end)]
     near = [fact for fact in reports if fact.place.host == host]
     fewest = _FEWEST if ends or _wrote_nothing(rank, spoken, dumped) else _FEWEST_UNTIMED
     if not all(_is_late(end, near) for end in ends) or len(spoken) < fewest:
@@ -70,7 +70,7 @@ def silent_in_dumps(
     alone proves nothing: it may have been lost."""
     reports = [fact for fact in facts if fact.kind == "hang-report" and fact.data["what"] in _GAVE_UP]
     spoken = {rank for fact in reports for rank in ranks_of(fact.place)}
-    anonymous = any(not ranks_of(fact.place) for fact in reports)
+    anonymous = bool(logs_of_unnamed(reports))
     for fact in collectives:
         missing, waiting = (
             {rank for rank in listed if isinstance(rank, int)}
@@ -106,10 +106,6 @@ def _own_words(reports: Iterable[Fact]) -> list[Fact]:
     reports = list(reports)
     dated = {ranks_of(report.place) for report in reports if report.place.pid is not None}
     return [r for r in reports if r.place.pid is not None or ranks_of(r.place) not in dated]
-
-
-def _is_told_to_end(data: Mapping[str, object]) -> bool:
-    return data.get("signal") == _SIGTERM or data.get("exitcode") in (-_SIGTERM, 128 + _SIGTERM)
 
 
 def _is_late(end: Fact, reports: Iterable[Fact]) -> bool:

@@ -46,7 +46,7 @@ def unseen(rulebook: Rulebook, rule: Rule, collection: Collection) -> list[Patte
 
 def why(rulebook: Rulebook, rule: Rule, collection: Collection, near: Mapping[str, Near]) -> Why:
     """Look at one rule of the rulebook everywhere in a collection. `near`: the lines that its unseen patterns nearly match."""
-    evidence = evidence_of(collection)
+    evidence = evidence_of(collection, rulebook.harmless)
     ground = ground_of(rulebook, evidence.facts, evidence.sources, evidence.topology)
     earlier: dict[str, list[Match]] = {}
     for other in rulebook.rules:

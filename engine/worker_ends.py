@@ -13,7 +13,7 @@ from neuron_doctor.engine.facts import Fact, Source, Value, ranks_of
 _SIGKILL, _SIGTERM = 9, 15
 #: What the pattern of torchrun's table keeps of the heading above the row of the first that it observed.
 _ROOT_ROW = "Root Cause"
-_TOLD_TO_END = frozenset({-15, 143})
+_TOLD_TO_END = frozenset({-_SIGTERM, 128 + _SIGTERM})
 #: Launchers that report the ends of ranks.
 _LAUNCHERS = frozenset({"srun", "mpirun", "torchrun"})
 #: What is told of a worker by others.
@@ -24,12 +24,11 @@ _OF_ENDS = frozenset({"hang-report", "status"})
 _OF_WORKERS = frozenset({"core-layout", "visible-cores"})
 
 
-def with_logs(facts: Sequence[Fact], sources: Iterable[Source], world_size: int | None = None) -> Iterator[Fact]:
-    """The facts; those about the end of a worker of known rank also say whether its words were collected, whether it ended
-    of itself, where all others were told to, whether it was killed since it did not heed that it was, and whether its
-    launcher saw another end of itself before it."""
+def with_logs(facts: Sequence[Fact], sources: Iterable[Source], heard: frozenset[int] | None) -> Iterator[Fact]:
+    """The facts; those about the end of a worker of known rank also say whether its words were collected (it is among those
+    `heard`), whether it ended of itself, where all others were told to, whether it was killed since it did not heed that it
+    was, and whether its launcher saw another end of itself before it."""
     sources = tuple(sources)
-    heard = heard_ranks(facts, sources, world_size)
     first = {id(fact) for fact in _first(facts, _known(facts, sources))}
     late = {id(fact) for fact in _killed_late(facts)}
     later = {id(fact) for fact in _after_another(facts)}
@@ -43,29 +42,48 @@ def with_logs(facts: Sequence[Fact], sources: Iterable[Source], world_size: int 
             yield fact
 
 
-def heard_ranks(facts: Sequence[Fact], sources: Iterable[Source], world_size: int | None) -> frozenset[int] | None:
+def heard_ranks(
+    facts: Sequence[Fact],
+    sources: Iterable[Source],
+    world_size: int | None = None,
+    harmless: frozenset[str] = frozenset(),
+) -> frozenset[int] | None:
     """The ranks whose words were collected: in a log of their own, or in one of many in which every line has its rank or
-    process. None: all were, since as many workers speak as the job has ranks."""
+    process, but for `harmless` patterns. None: all were, since as many workers speak as the job has ranks."""
     logs = {source.id: source for source in sources if source.kind == "log" and source.records}
     heard = {source.place.rank for source in logs.values() if source.place.rank is not None}
     told = {
         (fact.source, fact.span.offset) for fact in facts if fact.kind in _OF_OTHERS
     }  # and what else those lines state
     spoken = [fact for fact in facts if fact.source in logs and (fact.source, fact.span.offset) not in told]
-    anonymous = {fact.source for fact in spoken if _is_of_nobody(fact) and not _is_of_no_end(fact)}
+    unnamed = logs_of_unnamed(fact for fact in spoken if fact.kind == "hang-report")
+    nobodys = [fact for fact in spoken if _is_of_nobody(fact) and not _is_of_no_end(fact, harmless)]
+    anonymous = unnamed | {fact.source for fact in nobodys if fact.kind != "hang-report"}
     heard |= {f.place.rank for f in spoken if f.place.rank is not None and f.source not in anonymous}
     workers = {(f.place.host, f.place.pid) for f in spoken if f.kind in _OF_WORKERS and f.place.pid is not None}
     lost = any(_is_of_nobody(fact) and fact.kind in _OF_ENDS for fact in spoken)
     return None if world_size and len(workers) >= world_size and not lost else frozenset(heard)
 
 
+def logs_of_unnamed(reports: Iterable[Fact]) -> set[str]:
+    """The sources of the `hang-report` facts in which one may be of a rank that no other one there names. What many ranks
+    print into one log often has the report of the library without a rank, and with it in the traceback that follows."""
+    named: dict[str, set[int]] = defaultdict(set)
+    unnamed: dict[str, set[object]] = defaultdict(set)
+    for report in reports:
+        named[report.source].update(ranks_of(report.place))
+        if not ranks_of(report.place):
+            unnamed[report.source].add(report.instant or report.span)
+    return {source for source, said in unnamed.items() if len(said) > len(named[source])}
+
+
 def _is_of_nobody(fact: Fact) -> bool:
     return not ranks_of(fact.place) and fact.place.pid is None
 
 
-def _is_of_no_end(fact: Fact) -> bool:
-    """A step that is done, or a launcher that tells of its child."""
-    return fact.kind == "progress" or "child_type" in fact.data
+def _is_of_no_end(fact: Fact, harmless: frozenset[str]) -> bool:
+    """A step that is done, a launcher that tells of its child, or what means nothing."""
+    return fact.kind == "progress" or "child_type" in fact.data or fact.data.get("pattern") in harmless
 
 
 def _known(facts: Iterable[Fact], sources: Iterable[Source]) -> frozenset[object]:
@@ -84,8 +102,8 @@ def _first(facts: Iterable[Fact], known: frozenset[object]) -> Iterator[Fact]:
         if fact.kind == "launcher-failure" and ranks_of(fact.place) and fact.data.get("launcher") in _LAUNCHERS:
             attempts[fact.place.attempt].append(fact)
     for ends in attempts.values():
-        told = [end for end in ends if _by_sigterm(end)]
-        own = [end for end in ends if not _by_sigterm(end)]
+        told = [end for end in ends if is_told_to_end(end)]
+        own = [end for end in ends if not is_told_to_end(end)]
         ranks = {rank for end in own for rank in ranks_of(end.place)}
         if len(ranks) == 1 and len(known) > 1 and not any(map(_after_the_first(told), own)):
             yield from own
@@ -94,14 +112,14 @@ def _first(facts: Iterable[Fact], known: frozenset[object]) -> Iterator[Fact]:
 def _killed_late(facts: Iterable[Fact]) -> Iterator[Fact]:
     """Workers that srun reports as killed after others that were told to end: it kills those that do not heed that."""
     ends = [fact for fact in facts if fact.kind == "launcher-failure" and fact.data.get("launcher") == "srun"]
-    is_late = _after_the_first(filter(_by_sigterm, ends))
+    is_late = _after_the_first(filter(is_told_to_end, ends))
     yield from (end for end in ends if end.data.get("signal") == _SIGKILL and is_late(end))
 
 
 def _after_another(facts: Iterable[Fact]) -> Iterator[Fact]:
     """Workers before which another one ended of itself, by the same launcher's account: srun reports ends as they come, and
     torchrun names the first that it observed among those of its host."""
-    ends = [f for f in facts if f.kind == "launcher-failure" and ranks_of(f.place) and not _by_sigterm(f)]
+    ends = [f for f in facts if f.kind == "launcher-failure" and ranks_of(f.place) and not is_told_to_end(f)]
     is_later = _after_the_first(ends)
     observed = {(end.source, end.place.host): end.place.rank for end in ends if end.data.get("message") == _ROOT_ROW}
     for end in ends:
@@ -123,5 +141,6 @@ def _after_the_first(told: Iterable[Fact]) -> Callable[[Fact], bool]:
     return lambda end: earliest.get(end.source, end.span.offset) < end.span.offset
 
 
-def _by_sigterm(end: Fact) -> bool:
+def is_told_to_end(end: Fact) -> bool:
+    """Whether a worker ended by SIGTERM, as launchers end those that run when another one has failed."""
     return end.data.get("signal") == _SIGTERM or end.data.get("exitcode") in _TOLD_TO_END

@@ -57,6 +57,20 @@ def test_a_report_of_nobody_may_be_its_own() -> None:
     assert silent(*(report(rank) for rank in (0, 1, 2, 4, 5)), report(None)) == []
 
 
+def test_reports_of_nobody_that_others_repeat_with_their_ranks_are_theirs() -> None:
+    named = [replace(report(rank), source="tee") for rank in (0, 1, 2, 4, 5)]
+    unnamed = [replace(report(None, at=600.0 + n), source="tee") for n in range(6)]
+    tee = [Source("tee", "train.log", "log", records=99)]
+    word = replace(fact("world", 3, 10.0, size=6), source="tee")
+    job = Topology(ranks=tuple(range(6)))
+
+    def found(*reports: Fact) -> list[int | None]:
+        return [one.place.rank for one in silent_ranks([*reports, word], tee, None, job)]
+
+    assert found(*named, *unnamed[:5]) == [3]
+    assert found(*named, *unnamed) == [], "as many reports of nobody as ranks: one is its own"
+
+
 def test_few_who_speak_prove_nothing_where_nothing_tells_when_it_ended() -> None:
     facts = [report(rank) for rank in (0, 1, 3)]
     assert silent(*facts, ranks=range(4)) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neuron_doctor.engine.facts import Fact, Place, Source, Span
-from neuron_doctor.engine.worker_ends import with_logs
+from neuron_doctor.engine.worker_ends import heard_ranks, with_logs
 
 
 def fact(kind: str, source: str, rank: int | None) -> Fact:
@@ -14,9 +14,13 @@ def log(name: str, rank: int | None = None) -> Source:
     return Source(name, f"{name}.log", "log", records=9, place=Place(rank=rank))
 
 
+def ends_of(facts: list[Fact], sources: list[Source], world_size: int | None = None) -> list[Fact]:
+    return list(with_logs(facts, sources, heard_ranks(facts, sources, world_size, frozenset({"noise"}))))
+
+
 def logged(sources: list[Source], *facts: Fact) -> list[object]:
     ends = [fact("launcher-failure", "launcher", rank) for rank in (1, 2)]
-    found = with_logs([*facts, *ends], [*sources, log("launcher")])
+    found = ends_of([*facts, *ends], [*sources, log("launcher")])
     return [end.data["logged"] for end in found if end.kind == "launcher-failure"]
 
 
@@ -37,6 +41,11 @@ def test_a_log_with_lines_of_nobody_is_the_voice_of_none() -> None:
     assert logged([log("all")], fact("world", "all", 2), fact("hit", "all", None)) == [False, False]
 
 
+def test_noise_of_nobody_is_no_word_of_an_end() -> None:
+    noise = Fact("hit", {"pattern": "noise"}, Place(), Span("all"), "all")
+    assert logged([log("all")], fact("world", "all", 2), noise) == [False, True]
+
+
 def test_what_others_say_of_it_is_not_its_voice() -> None:
     assert logged([log("all")], fact("stand", "all", 2)) == [False, False]
 
@@ -48,7 +57,7 @@ def test_nor_is_what_else_the_line_states_that_reports_its_end() -> None:
 
 
 def test_an_end_of_nobody_knows_nothing() -> None:
-    [end] = with_logs([fact("launcher-failure", "launcher", None)], [log("launcher")])
+    [end] = ends_of([fact("launcher-failure", "launcher", None)], [log("launcher")])
     assert "logged" not in end.data
 
 
@@ -58,7 +67,7 @@ def end(offset: int, signal: int, rank: int) -> Fact:
 
 
 def first_of(*ends: Fact) -> list[int | None]:
-    return [fact.place.rank for fact in with_logs(ends, [log("srun")]) if fact.data.get("first")]
+    return [fact.place.rank for fact in ends_of(ends, [log("srun")]) if fact.data.get("first")]
 
 
 def test_of_those_that_srun_reports_the_one_before_all_that_were_told_to_end_came_first() -> None:
@@ -79,7 +88,7 @@ def test_the_only_one_that_nobody_told_to_end_came_first_whatever_the_order_in_w
 
 
 def later_of(*ends: Fact) -> list[int | None]:
-    return [fact.place.rank for fact in with_logs(ends, [log("srun")]) if fact.data.get("later")]
+    return [fact.place.rank for fact in ends_of(ends, [log("srun")]) if fact.data.get("later")]
 
 
 def test_before_one_another_ended_of_itself_where_srun_reports_that_one_first() -> None:
@@ -103,7 +112,7 @@ def test_a_job_of_one_worker_has_no_first() -> None:
 
 def test_what_srun_kills_after_others_were_told_to_end_was_told_too() -> None:
     def told(*ends: Fact) -> list[int | None]:
-        return [fact.place.rank for fact in with_logs(ends, [log("srun")]) if fact.data.get("told")]
+        return [fact.place.rank for fact in ends_of(ends, [log("srun")]) if fact.data.get("told")]
 
     assert told(end(0, 15, 3), end(50, 9, 7)) == [7]
     assert told(end(0, 9, 7), end(50, 15, 3)) == []
@@ -114,7 +123,7 @@ def test_all_are_heard_where_as_many_workers_speak_as_the_job_has_ranks() -> Non
     ends = [*speaks, fact("hit", "all", None), fact("launcher-failure", "launcher", 1)]
 
     def heard(world_size: int | None) -> list[object]:
-        found = with_logs(ends, [log("all"), log("launcher")], world_size)
+        found = ends_of(ends, [log("all"), log("launcher")], world_size)
         return [end.data["logged"] for end in found if end.kind == "launcher-failure"]
 
     assert [heard(2), heard(3), heard(None)] == [[True], [False], [False]]
@@ -128,5 +137,5 @@ def test_what_a_launcher_says_of_its_child_is_no_line_of_nobody() -> None:
 def test_a_report_of_nobody_may_be_that_of_the_one_that_ended() -> None:
     speaks = [Fact("core-layout", {}, Place(host="a", pid=pid), Span("all"), "all") for pid in (11, 12)]
     ends = [*speaks, fact("hang-report", "all", None), fact("launcher-failure", "launcher", 1)]
-    found = with_logs(ends, [log("all"), log("launcher")], 2)
+    found = ends_of(ends, [log("all"), log("launcher")], 2)
     assert [end.data["logged"] for end in found if end.kind == "launcher-failure"] == [False]

@@ -1,0 +1,63 @@
+"""The rank without a dump that ended: convicted where it alone ended of itself, and where the dumps wait for no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_doctor.engine.ended_ranks import ended_without_dump
+from neuron_doctor.engine.facts import Fact, Place, Span
+from neuron_doctor.engine.recorder import told_of_collective
+from neuron_doctor.engine.topology import Topology
+
+JOB = Topology(host_of_rank={14: "b"})
+
+
+def waits_for(*missing: int, verdict: str = "undecided", culprits: tuple[int, ...] = ()) -> Fact:
+    told = told_of_collective(verdict, "they wait", missing_dumps=missing, culprits=culprits)
+    return Fact("collective", told, Place(), Span("dump"), "dump")
+
+
+def ended(rank: int | None, **data: int) -> Fact:
+    return Fact("launcher-failure", {"launcher": "srun", **data}, Place(rank=rank), Span("srun"), "srun")
+
+
+def convicted(collective: Fact, *ends: Fact) -> list[tuple[object, tuple[int, ...], str | None]]:
+    found = ended_without_dump([collective], ends, JOB)
+    return [(fact.data["verdict"], fact.place.ranks, fact.place.host) for fact in found]
+
+
+@pytest.mark.parametrize("verdict", ["undecided", "rank-missing"])
+def test_who_left_no_dump_and_ended_of_itself_is_whom_the_others_wait_for(verdict: str) -> None:
+    assert convicted(waits_for(14, verdict=verdict), ended(14, exitcode=1)) == [("rank-died", (14,), "b")]
+    assert convicted(waits_for(14, verdict=verdict), ended(14, exitcode=1), ended(3, signal=15)) == [
+        ("rank-died", (14,), "b")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("collective", "ends"),
+    [
+        (waits_for(14), [ended(14, exitcode=-15)]),
+        (waits_for(14), [ended(14, exitcode=143)]),
+        (waits_for(14), [ended(14, exitcode=1), ended(3, exitcode=1)]),
+        (waits_for(14), [ended(13, exitcode=1)]),
+        (waits_for(14), [ended(None, exitcode=1)]),
+        (waits_for(13, 14), [ended(14, exitcode=1)]),
+        (waits_for(), [ended(14, exitcode=1)]),
+        (waits_for(14, verdict="rank-missing", culprits=(3,)), [ended(14, exitcode=1)]),
+        (waits_for(14, verdict="healthy"), [ended(14, exitcode=1)]),
+    ],
+    ids=[
+        "told",
+        "told-by-code",
+        "two-ended",
+        "another",
+        "nobody",
+        "two-missing",
+        "none-missing",
+        "convicted",
+        "healthy",
+    ],
+)
+def test_anything_else_leaves_it_open(collective: Fact, ends: list[Fact]) -> None:
+    assert list(ended_without_dump([collective], ends, JOB)) == [collective]
