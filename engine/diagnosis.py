@@ -122,7 +122,7 @@ def _standings(
 def _odd_ones(
     facts: Sequence[Fact], sources: Sequence[Source], heard: frozenset[int] | None, topology: Topology
 ) -> Iterable[Fact]:
-    """What is told by those that alone say nothing."""
+    """What only several records together tell."""
     if any(fact.kind == "step-time" for fact in facts):
         from neuron_doctor.engine.slow_ranks import slow_ranks  # noqa: PLC0415 - few logs tell how long steps took
 
@@ -131,6 +131,10 @@ def _odd_ones(
         from neuron_doctor.engine.first_errors import first_errors  # noqa: PLC0415 - few jobs were traced
 
         yield from first_errors(facts)
+    if any(fact.kind == "memory-use" for fact in facts):
+        from neuron_doctor.engine.memory_accounts import accounts  # noqa: PLC0415 - few jobs run out of device memory
+
+        yield from accounts(facts)
     yield from lost_hosts(facts, sources, topology)
     yield from went_down(facts)
     yield from silent_ranks(facts, sources, heard, topology)

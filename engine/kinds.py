@@ -158,6 +158,26 @@ _ALL = (
         "others:int",
     ),
     _kind(
+        "memory-request",
+        "an allocation of device memory that failed: its `size` as printed, and for which `usage` it was",
+        _TEXT,
+        "size:str usage:str",
+    ),
+    _kind(
+        "memory-use",
+        "what the runtime says that a device, or one of its cores, holds when an allocation failed: the `size` of one "
+        "`category` as printed, or the `row` of its table",
+        _TEXT,
+        "category:str size:str row:str",
+    ),
+    _kind(
+        "memory-account",
+        "what filled the device memory into which a `memory-request` did not fit, by the runtime's own account: `largest` is "
+        "the category that holds most, with `percent` of all that is in use",
+        _TEXT,
+        "largest:str percent:int description:str",
+    ),
+    _kind(
         "stand",
         "how far one rank came in one process group, as a text says; -1 or absent: unknown. `witness` is who says so "
         "(watchdog, desync, barrier, runtime, api) and whose numbers they are; `pg` is the group's name as printed, `pg_id` "
