@@ -109,6 +109,7 @@ _SHAPE_IT = (
     "durations.py",
     "errors.py",
     "exampledirs.py",
+    "expression_tree.py",
     "expressions.py",
     "facts.py",
     "grades.py",
@@ -129,6 +130,7 @@ _SHAPE_IT = (
     "site_loader.py",
     "sitefile.py",
     "unlinked.py",
+    "ways.py",
     "yamlfaults.py",
     "yamlfile.py",
 )

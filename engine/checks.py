@@ -88,6 +88,15 @@ CHECKS = {
             loading=True,
         ),
         Check(
+            "not-linear",
+            "error",
+            "A pattern may take more than linear time: look-around, a back-reference, a repetition whose rounds may read one "
+            "text in several ways, three times `.*` in a row.",
+            "One hostile or odd line could stop a diagnosis.",
+            "Bound what repeats, and leave out of it what ends it (`[^,]{1,200},`). What must not be there is for a condition.",
+            loading=True,
+        ),
+        Check(
             "duplicate-id",
             "error",
             "Two rules, patterns, causes, sets of causes, conditions or parameters have one id.",
@@ -224,13 +233,6 @@ CHECKS = {
             "Nothing refers to a parameter.",
             "A site that sets it believes that it does something.",
             "Remove it, or write `$NAME` where its value is meant.",
-        ),
-        Check(
-            "not-linear",
-            "error",
-            "A pattern may take more than linear time: nested repetitions, look-around, a back-reference, `.*` three times.",
-            "One hostile or odd line could stop a diagnosis.",
-            "Bound what repeats (`\\S{1,200}`), and write out what the pattern must not be as a negative example.",
         ),
         Check(
             "no-literal",

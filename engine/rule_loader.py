@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.condition_loader import Spot, condition_of, duration_at, query_of
 from neuron_doctor.engine.errors import Location, RulebookError, RuleError
+from neuron_doctor.engine.expression_tree import NotLinear
 from neuron_doctor.engine.grades import EdgeType
 from neuron_doctor.engine.kinds import KINDS
 from neuron_doctor.engine.manifest import by_pack, misplaced, pack_of
@@ -34,6 +35,7 @@ from neuron_doctor.engine.rulefile import (
 from neuron_doctor.engine.shapes import NAME, converted
 from neuron_doctor.engine.site_loader import added_to, take_site
 from neuron_doctor.engine.unlinked import Unlinked, near
+from neuron_doctor.engine.ways import ways
 from neuron_doctor.engine.yamlfile import Document, Plain, read_yaml
 
 
@@ -208,12 +210,19 @@ _REGEX_HINTS = (
 
 def _regex_faults(doc: PatternDoc, document: Document, name: str) -> Iterator[RuleError]:
     for key in ("regex", "anchor", "above"):
+        expression = getattr(doc, key) or ""
         try:
-            re.compile(getattr(doc, key) or "")
+            re.compile(expression)
         except re.error as error:
             where = document.value("patterns", name, key, skip=error.pos or 0, width=1)
             hint = next((hint for words, hint in _REGEX_HINTS if words in error.msg), _BACKSLASH)
             yield RuleError(where, f"not a regular expression: {error.msg}", hint, "regex")
+            continue
+        try:
+            ways(expression)
+        except NotLinear as error:
+            where = document.value("patterns", name, key, skip=error.begin, width=error.end - error.begin)
+            yield RuleError(where, f"this cannot be matched in linear time: {error}", error.hint, "not-linear")
 
 
 def _field_faults(doc: PatternDoc, document: Document, name: str) -> Iterator[RuleError]:

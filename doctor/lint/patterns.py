@@ -19,13 +19,6 @@ MIN_LITERAL = 4
 #: Candidates in a megabyte of ordinary text: what a pattern should not have, and may not have.
 COSTLY, RUINOUS = 500, 5_000
 _MEGABYTE = 1 << 20
-#: Constructs with which matching is not linear in the line, or not known to Vectorscan.
-_NOT_LINEAR = (
-    (re.compile(r"\([^()]*[+*][^()]*\)[+*]"), "a repetition inside a repetition"),
-    (re.compile(r"\(\?=|\(\?!|\(\?<[=!]"), "look-around"),
-    (re.compile(r"\\[1-9]|\(\?P="), "a back-reference"),
-    (re.compile(r"\.\*.*\.\*.*\.\*"), "three times `.*`"),
-)
 
 
 def check_patterns(rulebook: Rulebook) -> Iterator[Remark]:
@@ -43,10 +36,6 @@ def _pattern(pattern: Pattern, path: str, used: set[str]) -> Iterator[Remark]:
     keys = ("patterns", pattern.id, key)
     if pattern.emits == "hit" and pattern.id not in used:
         yield Remark("unused-pattern", path, ("patterns", pattern.id), f"no rule asks for pattern {pattern.id!r}")
-    for construct, what in _NOT_LINEAR:
-        if found := construct.search(pattern.search):
-            said = f"pattern {pattern.id!r} has {what}: matching would not be linear"
-            yield Remark("not-linear", path, keys, said, "", found.start(), len(found[0]))
     yield from _unmatched(pattern, path)
     if len(required_literal(pattern.search)) < MIN_LITERAL and not _has_words(pattern.search):
         said = f"pattern {pattern.id!r} contains no literal of {MIN_LITERAL} characters"
