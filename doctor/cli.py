@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from neuron_doctor.__about__ import VERSION
-from neuron_doctor.commands import diagnose, evaluate, facts, part
+from neuron_doctor.commands import diagnose, evaluate, explain, facts, part
 from neuron_doctor.commands.completion import COMPLETE, completion, enable_completion
 from neuron_doctor.commands.outputs import forsake_stdout
 from neuron_doctor.engine.regexes import compiled
@@ -33,6 +33,7 @@ Examples:
   neuron-doctor diagnose incident/            what failed, where, what to do
   neuron-doctor diagnose logs.tar.gz -f json  for scripts; exit status 1: failure
   journalctl -k | neuron-doctor diagnose -    from standard input
+  neuron-doctor explain 1203                  what a code or a message means
   neuron-doctor facts incident/               what was read, a JSON object a line
   neuron-doctor part /var/log -o a.part       on each node; then: diagnose *.part
 """
@@ -66,6 +67,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("diagnose")(diagnose.diagnose)
+app.command("explain")(explain.explain)
 app.command("facts")(facts.facts)
 app.command("part")(part.part)
 app.command("evaluate")(evaluate.evaluate)

@@ -5,37 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from neuron_doctor.collectors.nrt import SYMBOLS
-from neuron_doctor.collectors.prefixes import peel
 from neuron_doctor.engine.conditions import anchors
-from neuron_doctor.engine.expressions import Expression, Junction
 from neuron_doctor.engine.parameters import Parameter, shown
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Cause, Rule, Rulebook
 from neuron_doctor.reports.escape import code_span, shortened, table_cell
+from neuron_doctor.rulewords import KNOWN_BY, messages_of, values_asked
 
 #: A message is shown up to so many characters.
 _LONGEST = 100
 _BY_CAUSE, _BY_MESSAGE, _PARAMETERS = "by-cause.md", "by-message.md", "parameters.md"
-
-#: Kind of fact -> the field by whose value a record of it is known.
-_KNOWN_BY = {
-    "collective": "verdict",
-    "counter": "name",
-    "device-state": "state",
-    "env": "name",
-    "hang-report": "what",
-    "hw-err": "name",
-    "k8s-event": "reason",
-    "level": "name",
-    "limit": "name",
-    "ndet-event": "event",
-    "node-condition": "reason",
-    "pod": "reason",
-    "reset": "phase",
-    "slurm-job": "state",
-    "status": "code",
-    "unhealthy-component": "component",
-}
 
 
 def index_pages(rulebook: Rulebook) -> Iterator[tuple[str, str]]:
@@ -115,7 +94,7 @@ def about(parameter: Parameter) -> str:
 
 
 def _by_message(rulebook: Rulebook) -> str:
-    values = _values(rulebook)
+    values = values_asked(rulebook)
     codes = values.pop("status", {})
     rows = ((str(code), f"`{symbol}`", _links(codes.get(str(code), ()))) for code, symbol in SYMBOLS.items())
     parts = [
@@ -126,28 +105,8 @@ def _by_message(rulebook: Rulebook) -> str:
     ]
     for kind, found in sorted(values.items()):
         named = ((code_span(value), _links(rules)) for value, rules in sorted(found.items()))
-        parts.append(f"## {kind}\n\n" + table(_KNOWN_BY[kind], "rules", rows=named))
+        parts.append(f"## {kind}\n\n" + table(KNOWN_BY[kind], "rules", rows=named))
     return "\n".join([*parts, "## Messages\n", table("such as", "leads to", rows=_messages(rulebook))])
-
-
-def _values(rulebook: Rulebook) -> dict[str, dict[str, list[Rule]]]:
-    """Kind of fact -> value of the field by which it is known -> the rules that a record with it can make fire."""
-    found: dict[str, dict[str, list[Rule]]] = {}
-    for rule in rulebook.rules:
-        for query in anchors(rule.when):
-            for value in _asked(query.where, _KNOWN_BY.get(query.name)):
-                found.setdefault(query.name, {}).setdefault(value, []).append(rule)
-    return found
-
-
-def _asked(expression: Expression | None, field: str | None) -> Iterator[str]:
-    """The values that a field may have for the expression to hold."""
-    if isinstance(expression, Junction):
-        for part in expression.parts if expression.op != "not" else ():
-            yield from _asked(part, field)
-    elif expression is not None and expression.field == field and expression.op in ("==", "in"):
-        values = expression.value if isinstance(expression.value, tuple) else (expression.value,)
-        yield from map(str, values)
 
 
 def _messages(rulebook: Rulebook) -> list[tuple[str, str]]:
@@ -156,7 +115,7 @@ def _messages(rulebook: Rulebook) -> list[tuple[str, str]]:
     for rule in rulebook.rules:
         for query in anchors(rule.when):
             users.setdefault(query.name, []).append(rule)
-    said = {rule.id: _said(rule) for rule in rulebook.rules}
+    said = {rule.id: messages_of(rule) for rule in rulebook.rules}
     everything = [message for messages in said.values() for message in messages]
     own = {name: said[rule.id] for rule in rulebook.rules for name in rule.patterns}
     found: dict[str, set[str]] = {}
@@ -171,14 +130,6 @@ def _messages(rulebook: Rulebook) -> list[tuple[str, str]]:
 
 def _target(pattern: Pattern, users: Iterable[Rule]) -> str:
     return _links(users) if pattern.emits == "hit" else f"a fact: [{pattern.emits}](../facts.md#{pattern.emits})"
-
-
-def _said(rule: Rule) -> list[str]:
-    """The messages in the positive examples of a rule, their prefixes peeled off."""
-    examples = rule.examples.positive if rule.examples else ()
-    texts = (text for example in examples for text in (*example.files.values(), example.text or ""))
-    lines = (peel(line) for text in texts for line in text.splitlines())
-    return [line.text[record.start : record.end] for line in lines for record in line.records]
 
 
 def _matched(pattern: Pattern, messages: Sequence[str]) -> str:

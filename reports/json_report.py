@@ -108,7 +108,7 @@ def _finding(finding: Finding) -> Object:
         "omitted": left_out,
         "explains": sorted(finding.explains),
         "alternatives": [_alternative(alternative) for alternative in finding.alternatives],
-        "actions": [_action(action) for action in finding.actions],
+        "actions": [action_object(action) for action in finding.actions],
         "proof": proof_object(finding.proof),
         "observed": finding.observed or None,
         "explanation": finding.explanation or None,
@@ -127,7 +127,8 @@ def _alternative(alternative: Alternative) -> Object:
     }
 
 
-def _action(action: Action) -> Object:
+def action_object(action: Action) -> Object:
+    """One step, as reports have it."""
     return {
         "action": action.action,
         "target": action.target or None,

@@ -94,10 +94,15 @@ def _evidence(finding: Finding, confirmed_by: Sequence[Group], width: int, *, ve
 
 
 def _actions(actions: Sequence[Action], width: int) -> list[Line]:
+    return steps_block("do now", actions, width)
+
+
+def steps_block(title: str, actions: Sequence[Action], width: int) -> list[Line]:
+    """What to do, step by step, under a heading; nothing where there is nothing to do."""
     wanted = [action for action in actions if action.action is not ActionKind.NONE]
     if not wanted:
         return []
-    lines = heading("do now" if len(wanted) == 1 else "do now, in this order", width)
+    lines = heading(title if len(wanted) == 1 else f"{title}, in this order", width)
     for number, action in enumerate(wanted, start=1):
         by = " (by the site file)" if action.by_site else ""
         lines += paragraph(action_words(action) + by, width, f"    {number}. ", style=Style.STRONG)
