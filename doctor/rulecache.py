@@ -41,6 +41,7 @@ _CLASSES: Sequence[type] = (
     PatternSet,
     Location,
     grades.ActionKind,
+    grades.Complaint,
     grades.EdgeType,
     grades.Severity,
     rulefile.ActionDoc,

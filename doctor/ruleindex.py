@@ -1,4 +1,5 @@
-"""Ways to find a rule: by the family of its cause, by every cause there is, and by what stands in a log or counter."""
+"""Ways to find a rule: by the family of its cause, by every cause there is, by what stands in a log or counter, and by what
+one sees."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from neuron_doctor.collectors.nrt import SYMBOLS
 from neuron_doctor.engine.conditions import anchors
+from neuron_doctor.engine.grades import Complaint
 from neuron_doctor.engine.parameters import Parameter, shown
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Cause, Rule, Rulebook
@@ -14,7 +16,24 @@ from neuron_doctor.rulewords import KNOWN_BY, messages_of, values_asked
 
 #: A message is shown up to so many characters.
 _LONGEST = 100
-_BY_CAUSE, _BY_MESSAGE, _PARAMETERS = "by-cause.md", "by-message.md", "parameters.md"
+_BY_CAUSE, _BY_MESSAGE, _BY_SIGHT, _PARAMETERS = "by-cause.md", "by-message.md", "by-what-you-see.md", "parameters.md"
+#: What somebody says who has not looked into a log yet.
+_IN_WORDS = {
+    Complaint.HANGS: "The job hangs, or ranks wait for ever",
+    Complaint.SLOW: "The job is slow",
+    Complaint.ENDS: "A process ends: an exit code, a signal, an exception",
+    Complaint.START: "It does not start: no cores, no device, no driver, no group of ranks",
+    Complaint.MEMORY: "Memory, disk or another resource runs out",
+    Complaint.LOAD: "A graph does not load",
+    Complaint.COMPILE: "It does not compile, or compiles without end",
+    Complaint.EXECUTION: "An execution fails with a code of the runtime",
+    Complaint.WRONG: "Results are wrong, or no numbers (NaN)",
+    Complaint.HARDWARE: "A device, the instance or its kernel reports an error",
+    Complaint.NETWORK: "Ranks lose each other, or EFA fails",
+    Complaint.CLUSTER: "Kubernetes, Slurm or EC2: pending pods, cancelled jobs, lost nodes",
+    Complaint.NOISE: "Alarming messages while the job goes on",
+}
+_ELSE = "Anything else"
 
 
 def index_pages(rulebook: Rulebook) -> Iterator[tuple[str, str]]:
@@ -22,6 +41,7 @@ def index_pages(rulebook: Rulebook) -> Iterator[tuple[str, str]]:
     yield "index.md", _by_family(rulebook)
     yield _BY_CAUSE, _by_cause(rulebook)
     yield _BY_MESSAGE, _by_message(rulebook)
+    yield _BY_SIGHT, _by_sight(rulebook)
     yield _PARAMETERS, _of_parameters(rulebook)
 
 
@@ -39,8 +59,9 @@ def _by_family(rulebook: Rulebook) -> str:
     families: dict[str, list[Rule]] = {}
     for rule in sorted(rulebook.rules, key=lambda r: (r.cause.family, r.id)):
         families.setdefault(rule.cause.family, []).append(rule)
-    ways = f"{len(rulebook.rules)} rules. Also: [by cause]({_BY_CAUSE}), [by message or code]({_BY_MESSAGE})"
-    ways += f", [what a site may set]({_PARAMETERS}).\n"
+    ways = f"{len(rulebook.rules)} rules. Also: [by what you see]({_BY_SIGHT}), [by cause]({_BY_CAUSE}), "
+    ways += f"[by message or code]({_BY_MESSAGE}), [what a site may set]({_PARAMETERS}). `neuron-doctor explain WHAT` answers "
+    ways += "from the terminal.\n"
     return "\n".join(["# Rules\n", ways, *(_family(name, rules) for name, rules in families.items())])
 
 
@@ -63,6 +84,32 @@ def _by_cause(rulebook: Rulebook) -> str:
 def _causes(family: str, causes: Iterable[Cause], rules: Mapping[str, list[Rule]]) -> str:
     rows = ((f"`{cause.id}`", cause.by, cause.meaning, _links(rules.get(cause.id, ()))) for cause in causes)
     return f"## {family}\n\n" + table("cause", "at fault", "meaning", "rules", rows=rows)
+
+
+# --- by what one sees ----------------------------------------------------------------------------------------------
+
+
+def _by_sight(rulebook: Rulebook) -> str:
+    said = "What people come with, and the causes that it can have: first those that are at fault, then what victims report.\n"
+    seen = {words: [c for c in rulebook.causes.values() if one in c.seen] for one, words in _IN_WORDS.items()}
+    seen[_ELSE] = [cause for cause in rulebook.causes.values() if not cause.seen]
+    there = {words: causes for words, causes in seen.items() if causes}
+    contents = "".join(f"- [{words}](#{_anchor(words)})\n" for words in there)
+    sections = (_sight(words, causes, rulebook) for words, causes in there.items())
+    return "\n".join(["# Rules by what you see\n", said, contents, *sections])
+
+
+def _sight(words: str, causes: Iterable[Cause], rulebook: Rulebook) -> str:
+    rows = (
+        (f"`{cause.id}`", cause.meaning, _links(rule for rule in rulebook.rules if rule.cause.id == cause.id))
+        for cause in sorted(causes, key=lambda cause: cause.by in {"peer", "none"})
+    )
+    return f"## {words}\n\n" + table("cause", "meaning", "rules", rows=rows)
+
+
+def _anchor(heading: str) -> str:
+    """As GitHub makes it."""
+    return "".join(c for c in heading.lower().replace(" ", "-") if c.isalnum() or c == "-")
 
 
 # --- what a site may set -------------------------------------------------------------------------------------------

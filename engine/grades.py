@@ -19,6 +19,24 @@ class Severity(StrEnum):
         return list(Severity).index(self)
 
 
+class Complaint(StrEnum):
+    """What people come with, before anything is known: the value is how `causes.yaml` calls it."""
+
+    HANGS = "hangs"
+    SLOW = "slow"
+    ENDS = "ends"
+    START = "start"
+    MEMORY = "memory"
+    LOAD = "load"
+    COMPILE = "compile"
+    EXECUTION = "execution"
+    WRONG = "wrong"
+    HARDWARE = "hardware"
+    NETWORK = "network"
+    CLUSTER = "cluster"
+    NOISE = "noise"
+
+
 class Role(StrEnum):
     """What a finding is in the story of the job."""
 

@@ -121,7 +121,7 @@ def _sort_in(loader: Unlinked, document: Document) -> None:
         for family, members in causes.items() if causes else ():
             for name, doc in members.items():
                 loader.claim("cause", name, document.at(family, name))
-                loader.causes[name] = Cause(name, family, doc.by, doc.meaning)
+                loader.causes[name] = Cause(name, family, doc.by, doc.meaning, tuple(doc.seen))
     elif document.path.endswith("/terms.yaml"):
         terms = converted(loader, document, TermsFile)
         if terms:

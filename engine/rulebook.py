@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.errors import Location
 from neuron_doctor.engine.expressions import RecordQuery
-from neuron_doctor.engine.grades import EdgeType, Severity
+from neuron_doctor.engine.grades import Complaint, EdgeType, Severity
 from neuron_doctor.engine.parameters import Parameter
 from neuron_doctor.engine.patterns import PatternSet
 from neuron_doctor.engine.rulefile import (
@@ -24,12 +24,14 @@ T = TypeVar("T")
 
 
 class Cause(Struct, frozen=True):
-    """One class of cause. `by` says who is normally at fault: hardware, host, network, config, model, user, peer, none."""
+    """One class of cause. `by` says who is normally at fault: hardware, host, network, config, model, user, peer, none;
+    `seen` what people see of it first."""
 
     id: str
     family: str
     by: str
     meaning: str
+    seen: tuple[Complaint, ...] = ()
 
 
 class Explains(Struct, frozen=True):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from neuron_doctor.engine.grades import ActionKind, EdgeType, Role, Severity
+from neuron_doctor.engine.grades import ActionKind, Complaint, EdgeType, Role, Severity
 from neuron_doctor.engine.kinds import FieldType
 from neuron_doctor.engine.parameters import ParameterType, Said
 from neuron_doctor.engine.patterns import Channel
@@ -291,10 +291,11 @@ class TermsFile(Struct, forbid_unknown_fields=True):
 
 
 class CauseDoc(Struct, forbid_unknown_fields=True):
-    """One class of cause: who is normally at fault, and what it is."""
+    """One class of cause: who is normally at fault, what it is, and what people see of it first."""
 
     by: Literal["hardware", "host", "network", "config", "model", "user", "peer", "none"]
     meaning: Text = msgspec.field(name="is")
+    seen: list[Complaint] = []
 
 
 #: The causes of `causes.yaml` by their families.

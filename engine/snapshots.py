@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.collectives import slow_ranks
 from neuron_doctor.engine.elapsed import unmoved_ns
 from neuron_doctor.engine.facts import Clock, Fact, Place, Source
 from neuron_doctor.engine.recorder import told_of_collective
@@ -73,6 +72,8 @@ def _slow(recorded: Sequence[Fact], facts: Iterable[Fact]) -> list[Fact]:
     waited_for = {fact.place.ranks for fact in recorded if fact.data["verdict"] in _OPEN}
     if not waited_for:
         return []
+    from neuron_doctor.engine.collectives import slow_ranks  # noqa: PLC0415 - only where there are dumps
+
     slow = slow_ranks(fact for fact in facts if fact.kind == "fr-rank")
     return [_by_recorder(fact) for fact in slow] if waited_for <= {(), *(fact.place.ranks for fact in slow)} else []
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+from builtin_rules import rulebook
+
+from neuron_doctor.engine.grades import Complaint
 from neuron_doctor.engine.rule_loader import load_rulebook
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.ruledocs import pages, write_pages
@@ -64,10 +68,11 @@ def test_every_rule_has_a_page_and_stands_in_every_index(tmp_path: Path) -> None
         "rules/broken-axle.md",
         "rules/by-cause.md",
         "rules/by-message.md",
+        "rules/by-what-you-see.md",
         "rules/index.md",
         "rules/parameters.md",
     ]
-    for name in ("by-cause", "by-message", "index"):
+    for name in ("by-cause", "by-message", "by-what-you-see", "index"):
         assert "[broken-axle](broken-axle.md)" in found[f"rules/{name}.md"]
 
 
@@ -100,6 +105,16 @@ def test_a_rule_of_a_pack_says_which_version_it_is_from(tmp_path: Path) -> None:
     assert "| from | pack axles 1.2 |" in page(load_rulebook([pack]), "rules/broken-axle.md")
 
 
+def test_what_people_see_leads_to_causes_and_every_heading_can_be_reached() -> None:
+    text = page(rulebook(), "rules/by-what-you-see.md")
+    anchors = re.findall(r"\]\(#([^)]+)\)", text)
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert len(anchors) == len(headings) == len(Complaint), "every built-in cause says what people see of it"
+    assert "Anything else" not in headings
+    hangs = text.partition("## The job hangs")[2].partition("## ")[0]
+    assert hangs.index("`collectives-rank-missing`") < hangs.index("`collectives-hang`"), "who is at fault comes first"
+
+
 def test_causes_without_a_rule_are_told(tmp_path: Path) -> None:
     assert "| `unseen` | none | no rule finds it | none yet |" in page(
         made(tmp_path / "p", axle=RULE), "rules/by-cause.md"
@@ -125,6 +140,7 @@ def test_the_page_of_a_rule_that_is_no_more_is_removed_and_nothing_else(tmp_path
         "by-cause.md",
         "by-hand.md",
         "by-message.md",
+        "by-what-you-see.md",
         "index.md",
         "parameters.md",
     ]
