@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from neuron_doctor.engine.facts import Fact, Place
+from neuron_doctor.engine.facts import Fact, Place, Value
 
 _REQUEST, _USE = "memory-request", "memory-use"
 
@@ -118,7 +118,7 @@ def _account(request: Fact, held: Sequence[_Held]) -> Fact:
         f"{asked} with {whole.total or _printed(everything)} in use{': ' * bool(named)}{', '.join(named)}{_cores(held)}"
     )
     largest, _, percent = shares[0] if shares else ("", 0.0, 0)
-    data = {"largest": largest, "percent": percent, "description": told}
+    data: dict[str, Value] = {"largest": largest, "percent": percent, "description": told}
     return Fact("memory-account", data, request.place, request.span, request.source, request.instant)
 
 

@@ -53,7 +53,7 @@ def _of_part(part: Part, then: _Parts) -> int:
     if each > 1 and rounds * (each.bit_length() - 1) > MOST.bit_length():
         said = "each round of this repetition may read one text in several ways, which multiply"
         raise NotLinear(said, _CERTAIN, part.begin, part.end)
-    return each**rounds * _lengths(part, rounds, then)
+    return int(each**rounds) * _lengths(part, rounds, then)
 
 
 def _of_choices(part: Part, then: _Parts) -> int:
