@@ -82,7 +82,7 @@ def cases(entry: Entry) -> Iterator[Case]:
         expected = said if _says(said) else entry
         rules = said.rules if _says(said) else said.rules or entry.rules
         expected = _only_expected(expected, rules)
-        for dress, files in _dressed(said, said.by or entry.by):
+        for dress, files in dressed(said, said.by or entry.by):
             yield Case(f"{entry.id}-{number}-{dress}", entry.id, files, expected)
 
 
@@ -95,7 +95,8 @@ def _says(expected: Expected) -> bool:
     return bool(expected.cause or expected.risk or expected.benign or expected.victim or expected.unknown)
 
 
-def _dressed(message: Message, by: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+def dressed(message: Message, by: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The files of a message in each dress, with the name of the dress."""
     if message.files:
         yield "files", message.files
         return

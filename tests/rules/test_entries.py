@@ -8,13 +8,9 @@ from collections import Counter
 
 import pytest
 from entry_messages import Case, cases, entries, families, ids
+from entry_verdicts import wrongs_of
 
-from neuron_doctor.engine.diagnosis import diagnose_once
-from neuron_doctor.engine.grades import Role, Status
-from neuron_doctor.engine.verdict import Diagnosis
-from neuron_doctor.examples import inputs_of
 from neuron_doctor.packs import load_with_examples
-from neuron_doctor.pipeline import collect_inputs
 from neuron_doctor.request import Packs
 from neuron_doctor.scan import Engine
 
@@ -26,42 +22,9 @@ IDS = ids()
 CASES = [case for family in families() for entry in entries(family) for case in cases(entry)]
 
 
-def wrongs(case: Case) -> list[str]:
-    """What is not as it is recorded, in words."""
-    diagnosis = diagnose_once(RULEBOOK, collect_inputs(inputs_of(case.files), ENGINE))
-    expected, status = case.expected, diagnosis.verdict.status
-    if expected.cause:
-        return _wrong_root(diagnosis, expected.cause, expected.rules)
-    accepted = {Status.HEALTHY, Status.BENIGN}
-    if expected.victim:
-        accepted = {Status.VICTIMS_ONLY}
-    elif expected.unknown:
-        accepted = {Status.UNKNOWN_FAILURE}
-    found = [] if status in accepted else [f"{status.value}: {_told(diagnosis)}"]
-    if expected.risk and expected.risk not in {f.cause for f in diagnosis.findings if f.role is Role.CONTEXT}:
-        found.append(f"no risk {expected.risk}: {_told(diagnosis)}")
-    if expected.rules and not {f.rule for f in diagnosis.findings} & set(expected.rules):
-        found.append(f"none of {expected.rules}: {_told(diagnosis)}")
-    return found
-
-
-def _wrong_root(diagnosis: Diagnosis, cause: str, rules: list[str]) -> list[str]:
-    by_id = {finding.id: finding for finding in diagnosis.findings}
-    roots = [by_id[root] for root in diagnosis.root_causes]
-    if not roots or {root.cause for root in roots} != {cause}:
-        return [f"no root {cause}, or others: {diagnosis.verdict.status.value}: {_told(diagnosis)}"]
-    if rules and roots[0].rule not in rules:
-        return [f"{roots[0].rule} told it, none of {rules}"]
-    return []
-
-
-def _told(diagnosis: Diagnosis) -> list[str]:
-    return [f"{finding.rule} ({finding.cause}, {finding.role.value})" for finding in diagnosis.findings]
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_message_gives_what_is_recorded(case: Case) -> None:
-    assert wrongs(case) == []
+    assert wrongs_of(case.files, case.expected, RULEBOOK, ENGINE) == []
 
 
 def test_each_family_is_recorded() -> None:
