@@ -25,6 +25,7 @@ from neuron_doctor.engine.lost_hosts import lost_hosts
 from neuron_doctor.engine.match import canonical, match_rules
 from neuron_doctor.engine.moments import with_years
 from neuron_doctor.engine.nodenames import at_their_nodenames
+from neuron_doctor.engine.oom_accounts import with_accounts
 from neuron_doctor.engine.pods import on_their_nodes
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.rulebook import Rulebook
@@ -86,7 +87,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     facts = without_labels_for_hosts(without_tasks_for_ranks(facts), sources)
     collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(facts)
     topology = survey(facts, collection.sources)
-    placed = tuple(complete(facts, topology))
+    placed = tuple(with_accounts(complete(facts, topology)))
     world = world_of(placed, topology)
     heard = heard_ranks(placed, collection.sources, world, harmless)
     placed = tuple(with_logs(placed, collection.sources, heard)) if whole else placed

@@ -89,7 +89,7 @@ _ALL = (
         "oom-kill",
         "the kernel killed a process for memory; `scope` is global or memcg",
         "kernel",
-        "scope:str victim:str victim_pid:int cgroup:str anon_rss_kb:int",
+        "scope:str victim:str victim_pid:int cgroup:str anon_rss_kb:int description:str",
     ),
     _kind(
         "hw-err",
