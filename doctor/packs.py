@@ -41,7 +41,7 @@ def load_with_examples(packs: Packs) -> Rulebook:
     from neuron_doctor.engine.rule_loader import compile_rulebook  # noqa: PLC0415 - YAML and lark: only where needed
     from neuron_doctor.rulefiles import with_directories  # noqa: PLC0415
 
-    rulebook = compile_rulebook(files_of(packs), VERSION, site_file(packs))
+    rulebook = compile_rulebook(files_of(packs), VERSION, site_file(packs), forgiving=True)
     return with_directories(_today(rulebook), directories(packs))
 
 

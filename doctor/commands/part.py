@@ -21,7 +21,7 @@ from neuron_doctor.commands.inputs import (
     request_from,
     stop_on_usage_errors,
 )
-from neuron_doctor.commands.outputs import write_whole
+from neuron_doctor.commands.outputs import write
 from neuron_doctor.exits import Exit
 
 if TYPE_CHECKING:
@@ -57,20 +57,15 @@ def part(
         request = request_from(paths, packs, label, "", jobs=jobs)
         rulebook = rulebook_for(request)
         readings = read(request, rulebook, sys.stdin.buffer, but=output)
-    size = _write(output, b"".join(part_of(readings, searched_by(rulebook))))
-    if verbose:
-        print(_told(output, readings, size), file=sys.stderr)
-    usable = any(reading.facts or reading.source.records for reading in readings)
-    raise typer.Exit(Exit.NOTHING if usable else Exit.NOT_EVALUABLE)
-
-
-def _write(output: Path, data: bytes) -> int:
-    """Write the whole file or none of it: whoever joins parts may look while this is written."""
+    data = b"".join(part_of(readings, searched_by(rulebook)))
     if output == _STDOUT:
         sys.stdout.buffer.write(data)
-        return len(data)
-    write_whole(output, data)
-    return len(data)
+    else:
+        write(output, data)
+    if verbose:
+        print(_told(output, readings, len(data)), file=sys.stderr)
+    usable = any(reading.facts or reading.source.records for reading in readings)
+    raise typer.Exit(Exit.NOTHING if usable else Exit.NOT_EVALUABLE)
 
 
 def _told(output: Path, readings: Sequence[Reading], size: int) -> str:

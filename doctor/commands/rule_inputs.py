@@ -35,6 +35,15 @@ def named(rulebook: Rulebook, name: str) -> Rule:
     return rules[name]
 
 
+def tell_gone(rulebook: Rulebook) -> None:
+    """Say in one line on standard error what is left out of the site file, for no pack has what it is about."""
+    if rulebook.site and rulebook.site.gone:
+        from neuron_doctor.reports.site import gone_words  # noqa: PLC0415
+
+        told = "; ".join(map(gone_words, rulebook.site.gone))
+        print(f"neuron-doctor: left out of the site file {rulebook.site.name}: {told}", file=sys.stderr)
+
+
 def finish(problems: Iterable[object], noun: str, where: str) -> None:
     """Print what a check found, a line each, and exit with 1 if that is anything."""
     from neuron_doctor.reports.wording import counted  # noqa: PLC0415

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from neuron_doctor.commands.inputs import NoBuiltin, Rules, stop_on_usage_errors
+from neuron_doctor.commands.outputs import write
 from neuron_doctor.engine.grades import Severity
 
 
@@ -59,8 +60,8 @@ def new(
         "references": [reference],
     }
     output.mkdir(parents=True, exist_ok=True)
-    (output / SCHEMA).write_text(json.dumps(rule_schema(), indent=2) + "\n", encoding="utf-8")
-    target.write_text(as_yaml(draft, name, said), encoding="utf-8")
+    write(output / SCHEMA, (json.dumps(rule_schema(), indent=2) + "\n").encode())
+    write(target, as_yaml(draft, name, said).encode())
     print(f"{target}: {draft.regex}", flush=True)
     with stop_on_usage_errors():
         rulebook = load_with_examples(

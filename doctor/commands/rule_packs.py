@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neuron_doctor.commands.inputs import Isolated, NoBuiltin, Rules, SiteFile, packs_from, stop_on_usage_errors
+from neuron_doctor.commands.rule_inputs import tell_gone
 
 
 def packs(
@@ -23,6 +24,7 @@ def packs(
     with stop_on_usage_errors():
         wanted = packs_from(rules, builtin=not no_builtin_rules, isolated=isolated, sited=True, site=site)
         rulebook = load(wanted)
+    tell_gone(rulebook)
     folders = {root.base: root.directory for root in roots(wanted)}
     for pack in rulebook.packs:
         print("pack", pack.name, pack.version, pack.rules, folders[pack.base], pack.sha256, sep="\t")

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from neuron_doctor.commands.inputs import Isolated, NoBuiltin, Rules, SiteFile, packs_from
-from neuron_doctor.commands.rule_inputs import loaded, named
+from neuron_doctor.commands.rule_inputs import loaded, named, tell_gone
 
 
 def show(
@@ -21,4 +21,5 @@ def show(
     from neuron_doctor.ruledocs import page_of  # noqa: PLC0415 - loaded when it runs, so that --help is quick
 
     rulebook = loaded(packs_from(rules, builtin=not no_builtin_rules, isolated=isolated, sited=True, site=site))
+    tell_gone(rulebook)
     sys.stdout.write(page_of(named(rulebook, rule), rulebook))

@@ -19,7 +19,7 @@ from neuron_doctor.commands.inputs import (
     request_from,
     stop_on_usage_errors,
 )
-from neuron_doctor.commands.rule_inputs import named
+from neuron_doctor.commands.rule_inputs import named, tell_gone
 from neuron_doctor.commands.terminal import columns, in_colour
 from neuron_doctor.exits import Exit
 
@@ -48,5 +48,6 @@ def why(
         request = request_from(paths, packs, label, assume_timezone)
         rulebook = rulebook_for(request)
         told = why_of(request, rulebook, named(rulebook, rule), sys.stdin.buffer)
+    tell_gone(rulebook)
     sys.stdout.write(render_why(told, width=columns(), colour=in_colour(), verbose=verbose))
     raise typer.Exit(Exit.NOTHING if any(look.reason.held for look in told.looks) else Exit.FOUND)

@@ -255,6 +255,24 @@ def test_a_name_that_an_upgrade_took_away_costs_nobody_the_diagnosis(failed: Pat
     assert run("diagnose", failed, "--site", site).stdout == done.stdout  # from what is kept too
 
 
+@pytest.mark.parametrize(
+    "command", [("show", "hw-hbm-ue"), ("why", "hw-hbm-ue", "FAILED"), ("list",), ("packs",), ("test", "hw-hbm-ue")]
+)
+def test_nor_does_it_stop_who_asks_about_rules(failed: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
+    arguments = [str(failed) if word == "FAILED" else word for word in command]
+    expected = run("rules", *arguments)
+    done = run("rules", *arguments, home=home_with(tmp_path, written(tmp_path, GONE)))
+    assert (done.returncode, expected.returncode) == (0, 0)
+    if command[0] in ("list", "test"):  # which have no use for a site file
+        assert done.stderr == expected.stderr
+    else:
+        (told,) = done.stderr.splitlines()
+        assert told.startswith(
+            "neuron-doctor: left out of the site file west: line 3: there is no parameter 'hw-gone.rise'"
+        )
+        assert "; line 8: there is no cause 'hw-hbm-gone' (did you mean 'hw-hbm-ue'?)" in told
+
+
 def test_for_the_lint_it_stays_an_error(tmp_path: Path) -> None:
     linted = run("rules", "lint", "--site", written(tmp_path, GONE))
     assert linted.returncode == 2
