@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Place, Value
 
@@ -39,8 +40,8 @@ def accounts(facts: Iterable[Fact]) -> Iterator[Fact]:
     """One `memory-account` for each request that failed and of whose device the runtime tells what it holds: below the
     request, up to the next one of that device, or else in the file of the table."""
     logs: dict[tuple[str, int], list[Fact]] = defaultdict(list)
-    for fact in sorted(facts, key=lambda fact: fact.span.offset):
-        if fact.kind in {_REQUEST, _USE} and fact.place.device is not None:
+    for fact in _placed(sorted(facts, key=lambda fact: fact.span.offset)):
+        if fact.place.device is not None:
             logs[fact.source, fact.place.device].append(fact)
     apart = [told for told in logs.values() if all(fact.kind == _USE for fact in told)]
     for told in logs.values():
@@ -49,6 +50,21 @@ def accounts(facts: Iterable[Fact]) -> Iterator[Fact]:
             held = _held(_first(told[start + 1 : end])) or _of_files(told[start].place, apart)
             if held:
                 yield _account(told[start], held)
+
+
+def _placed(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """Requests and what is in use; of a list whose lines name no device, because a launcher or logger put its own prefix
+    before each, that of the request above it, whose prefix names the same writer."""
+    asked: dict[tuple[str, Place], Place] = {}
+    for fact in facts:
+        place = fact.place
+        writer = fact.source, Place(host=place.host, container=place.container, rank=place.rank)
+        if fact.kind == _REQUEST:
+            asked[writer] = place
+            yield fact
+        elif fact.kind == _USE:
+            above = asked.get(writer)
+            yield replace(fact, place=place.over(above)) if above and place.device is None else fact
 
 
 def _of_files(place: Place, apart: Iterable[Sequence[Fact]]) -> list[_Held]:

@@ -20,7 +20,12 @@ def request(offset: int, device: int | None = 3, source: str = "log", host: str 
 
 
 def use(
-    offset: int, source: str = "log", core: int | None = None, device: int = 3, host: str | None = None, **data: str
+    offset: int,
+    source: str = "log",
+    core: int | None = None,
+    device: int | None = 3,
+    host: str | None = None,
+    **data: str,
 ) -> Fact:
     return Fact(
         "memory-use", dict(data), Place(device=device, core=core, host=host), Span(source, offset=offset), source
@@ -49,6 +54,12 @@ def test_the_list_tells_the_same_of_one_core() -> None:
     assert said == (
         "device 3 was asked for 1.500GB (tensors) with 15.972GB in use: tensors 13.170GB (82 %), dma rings 1.471GB (9 %)"
     )
+
+
+def test_a_list_whose_lines_name_no_device_is_of_the_request_above_by_the_same_writer() -> None:
+    assert largest(request(0), use(1, device=None, category="tensors", size="9GB")) == [("tensors", 100)]
+    assert largest(request(0, host="a"), use(1, device=None, host="b", category="tensors", size="9GB")) == []
+    assert largest(request(1), use(0, device=None, category="tensors", size="9GB")) == []
 
 
 def test_each_device_has_its_own_account_however_threads_print_between_one_another() -> None:
