@@ -25,8 +25,8 @@ _STOP, _FRAME = b".", b"\x95"
 #: Opcodes that a length follows, and how many bytes that length has: BINUNICODE, SHORT_BINUNICODE.
 _STRINGS = {b"X": 4, b"\x8c": 1}
 
-#: How long the opcodes with an operand of fixed length are, LONG1 as torch writes it.
-_LENGTHS = {b"q": 2, b"h": 2, b"K": 2, b"M": 3, b"J": 5, b"j": 5, b"r": 5, b"G": 9, b"\x8a": 10}
+#: How long the opcodes with an operand of fixed length are, and the longest LONG1 that is let through.
+_LENGTHS = {b"q": 2, b"h": 2, b"K": 2, b"M": 3, b"J": 5, b"j": 5, b"r": 5, b"G": 9, b"\x8a": 11}
 
 # Runs of the opcodes of fixed length that torch's C++ pickler writes, or Python's own when plain data is saved again:
 # EMPTY_DICT EMPTY_LIST MARK TUPLE SETITEMS APPENDS TUPLE1-3 NONE NEWTRUE NEWFALSE EMPTY_TUPLE APPEND SETITEM MEMOIZE,

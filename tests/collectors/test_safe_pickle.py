@@ -37,6 +37,13 @@ def test_a_cut_pickle_is_refused_in_plain_words(value: Any, data: st.DataObject)
         load(cut)
 
 
+def test_a_number_of_more_than_64_bits_may_be_cut_anywhere() -> None:
+    whole = pickle.dumps(2**63, 2)
+    for end in range(2, len(whole)):
+        with pytest.raises(UnsafePickle, match="it ends before"):
+            load(whole[:end])
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_load_or_are_refused_and_nothing_else_happens(tail: bytes) -> None:
     with contextlib.suppress(UnsafePickle):
