@@ -221,8 +221,8 @@ _ALL = (
         "collective",
         "what matching the collectives of all ranks says of one group or of the wait-for graph: `verdict` is a class "
         "(rank-missing, rank-died, op-mismatch, size-mismatch, dtype-mismatch, order-mismatch, partial-completion, "
-        "transport-stall, device-stuck, outside, p2p-missing, p2p-mismatch, p2p-order, straggler, undecided, moving, healthy, "
-        "stale-dump); `witness` is who convicts (recorder, watchdog, desync, runtime, api, ndet, silence)",
+        "transport-stall, device-stuck, outside, p2p-missing, p2p-mismatch, p2p-order, straggler, undecided, unproven, moving, "
+        "healthy, stale-dump); `witness` is who convicts (recorder, watchdog, desync, runtime, api, ndet, silence)",
         "flight-recorder log ndet-trace",
         "verdict:str operation:str ordinal:int description:str culprits:list waiting:list missing_dumps:list "
         "members:list culprit_frame:str waiting_frame:str difference:str witness:str",

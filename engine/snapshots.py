@@ -1,5 +1,5 @@
-"""Takes back that a collective stalls, or that a rank's device never came to it, where dumps and traces may be of a job
-that moves: somebody asked for them, nobody gave up.
+"""Takes back that a collective stalls, that a rank's device never came to it, or that someone waits at all, where dumps
+and traces may be of a job that moves: somebody asked for them, nobody gave up.
 
 A dump does not say why, or when, it was written, and a trace just ends. All ranks inside one collective, or all but one
 that still computes, is what every job looks like now and then. A hang is proven by anybody who gave up, or by time that
@@ -24,24 +24,23 @@ _LONGEST_NS = 600 * 10**9
 _GAVE_UP = frozenset({"hang-report", "launcher-failure", "status"})
 
 #: What the dumps of a job that moves may look like as well; and those of one that moves and waits for a straggler.
-_PASSING = frozenset({"transport-stall", "device-stuck"})
-_OPEN = _PASSING | {"undecided", "moving", "healthy", "partial-completion", "rank-missing", "p2p-missing"}
+_PASSING = frozenset({"transport-stall", "device-stuck", "undecided"})
+_OPEN = _PASSING | {"moving", "healthy", "partial-completion", "rank-missing", "p2p-missing"}
 #: The event of a trace that is open while a core executes.
 _EXECUTION = "nc_exec"
 
 _TOLD = (
     "; but no log tells of a time-out, and nothing is dated a minute after the last operation: so it looks as well when "
-    "somebody takes the dumps of a job that moves. Take them again a minute later (the same numbers still open prove a "
-    "hang), or set TORCH_NCCL_DUMP_ON_TIMEOUT=1, which writes them when a time-out proves one"
+    "somebody takes the dumps of a job that moves"
 )
 _CUT = (
     "executions are open at the end of the trace, and no log tells of a time-out or of an end: so it looks as well when "
-    "the trace is taken of a job that moves. Take it again a minute later: the same executions still open prove a hang"
+    "the trace is taken of a job that moves"
 )
 
 
 def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fact]:
-    """The `collective` facts; where the job may move, those that look so then as well are undecided, or a straggler's."""
+    """The `collective` facts; where the job may move, those that look so then as well prove nothing, or are a straggler's."""
     sources = tuple(sources)
     if not _may_move(facts, sources):
         yield from collectives
@@ -64,7 +63,7 @@ def _passing(fact: Fact) -> Fact:
     if fact.data.get("verdict") not in _PASSING:
         return fact
     told = f"{fact.data['description']}{_TOLD}"
-    return replace(fact, data={**fact.data, "verdict": "undecided", "description": told})
+    return replace(fact, data={**fact.data, "verdict": "unproven", "description": told})
 
 
 def _slow(recorded: Sequence[Fact], facts: Iterable[Fact]) -> list[Fact]:

@@ -18,7 +18,7 @@ from neuron_doctor.engine.recorder import named_ranks
 
 #: Statuses of the runtime that only a fault of the own device gives (NRT: 1201 to 1203 and 1205).
 _DEVICE_STATUSES = frozenset({1201, 1202, 1203, 1205})
-_NO_FAULT = frozenset({"straggler", "healthy", "moving", "stale-dump", "undecided", "outside"})
+_NO_FAULT = frozenset({"straggler", "healthy", "moving", "stale-dump", "undecided", "unproven", "outside"})
 _WEAK = frozenset({"silence", "launcher", "monitor"})
 #: Of the ranks of a job, at most one in so many can be those whose own computation hangs.
 _FEW = 4

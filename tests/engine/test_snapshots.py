@@ -28,13 +28,13 @@ def verdicts(*facts: Fact, sources: tuple[Source, ...] = (LOG,), dumps: list[Fac
 
 
 def test_logs_that_tell_of_no_end_leave_it_open_whether_the_job_moves() -> None:
-    assert verdicts() == ["undecided"]
+    assert verdicts() == ["unproven"]
 
 
 def test_a_rank_whose_device_has_not_come_to_it_may_still_compute() -> None:
     late = run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, Faults(device={3: 30}))
     dumps = facts_of(late, Recorder(timing=True))
-    assert verdicts(dumps=dumps) == ["undecided"]
+    assert verdicts(dumps=dumps) == ["unproven"]
     assert verdicts(dated("hang-report", START_NS, what="watchdog"), dumps=dumps) == ["device-stuck"]
     assert verdicts(sources=(), dumps=dumps) == ["device-stuck"]
 
@@ -67,7 +67,7 @@ def test_a_time_out_proves_the_hang() -> None:
 
 def test_a_rank_that_waits_by_its_own_words_proves_the_hang_and_a_call_that_was_entered_does_not() -> None:
     assert verdicts(dated("stand", START_NS, witness="watchdog", waits=True)) == ["transport-stall"]
-    assert verdicts(dated("stand", START_NS, witness="api", waits=True)) == ["undecided"]
+    assert verdicts(dated("stand", START_NS, witness="api", waits=True)) == ["unproven"]
 
 
 def test_what_is_dated_an_hour_later_proves_the_hang() -> None:
@@ -75,7 +75,7 @@ def test_what_is_dated_an_hour_later_proves_the_hang() -> None:
 
 
 def test_but_not_if_the_job_got_on_meanwhile() -> None:
-    assert verdicts(dated("progress", START_NS + HOUR_NS)) == ["undecided"]
+    assert verdicts(dated("progress", START_NS + HOUR_NS)) == ["unproven"]
 
 
 def test_recorders_without_completions_that_show_several_stalls_show_no_single_reason() -> None:
