@@ -29,14 +29,7 @@ _OPEN = _PASSING | {"moving", "healthy", "partial-completion", "rank-missing", "
 #: The event of a trace that is open while a core executes.
 _EXECUTION = "nc_exec"
 
-_TOLD = (
-    "; but no log tells of a time-out, and nothing is dated a minute after the last operation: so it looks as well when "
-    "somebody takes the dumps of a job that moves"
-)
-_CUT = (
-    "executions are open at the end of the trace, and no log tells of a time-out or of an end: so it looks as well when "
-    "the trace is taken of a job that moves"
-)
+_CUT = "executions are open at the end of the trace"
 
 
 def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fact]:
@@ -62,8 +55,7 @@ def _may_move(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
 def _passing(fact: Fact) -> Fact:
     if fact.data.get("verdict") not in _PASSING:
         return fact
-    told = f"{fact.data['description']}{_TOLD}"
-    return replace(fact, data={**fact.data, "verdict": "unproven", "description": told})
+    return replace(fact, data={**fact.data, "verdict": "unproven"})
 
 
 def _slow(recorded: Sequence[Fact], facts: Iterable[Fact]) -> list[Fact]:

@@ -84,6 +84,12 @@ def test_recorders_without_completions_that_show_several_stalls_show_no_single_r
     assert "completion hooks" in str(fact.data["description"])
 
 
+def test_what_convicts_nobody_is_no_hang_either_while_nothing_shows_that_the_job_stands() -> None:
+    assert verdicts(dumps=_standing_apart()) == ["unproven"]
+    assert verdicts(dumps=_standing_apart(), sources=()) == ["undecided"]
+    assert verdicts(dated("hang-report", START_NS, what="watchdog"), dumps=_standing_apart()) == ["undecided"]
+
+
 def _standing_apart() -> list[Fact]:
     """Dumps of gloo, which says `retired` and no more, while both tensor groups work on something."""
     job = run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, Faults(until=400), ahead=1)
