@@ -55,6 +55,12 @@ def test_weak_sources_alone_make_no_sure_rule(rule: Rule) -> None:
         assert rule.status == "experimental"
 
 
+@pytest.mark.parametrize("name", ["hw-sram-ue", "hw-hbm-ue", "hw-hbm-ue-repairable", "hw-dma-abort"])
+def test_a_rule_says_where_platforms_disagree_on_what_is_done_to_the_node(name: str) -> None:
+    [explanation] = [rule.explanation for rule in RULEBOOK.rules if rule.id == name]
+    assert "HyperPod" in explanation
+
+
 def test_the_lint_finds_nothing() -> None:
     assert [str(problem) for problem in lint(RULEBOOK)] == []
 
