@@ -173,9 +173,24 @@ CHECKS = {
         Check(
             "never-matches",
             "error",
-            "A pattern can match nothing that it is for: `$` or `^` in its midst, a number that is captured from letters.",
+            "A pattern can match nothing that it is for: `$` or `^` in its midst, a number that is captured from letters, "
+            "slashes around it as other languages have them.",
             "The rule looks like cover where there is none.",
-            "Put a backslash before `$` and `^` that stand for themselves; capture digits with `\\d`.",
+            "Put a backslash before `$` and `^` that stand for themselves; capture digits with `\\d`; write no delimiters.",
+        ),
+        Check(
+            "lost-capture",
+            "error",
+            "A pattern captures what the fact that it emits has no field for.",
+            "No condition, action or report can ask for it.",
+            "Call the capture as the field ([facts](facts.md)), or leave its name out.",
+        ),
+        Check(
+            "one-name",
+            "warning",
+            "Two examples of a rule have one name.",
+            "Where one of them fails, the name does not say which.",
+            "Say in the name what the example shows.",
         ),
         Check(
             "cut-off",

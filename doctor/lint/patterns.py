@@ -7,9 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from neuron_doctor.collectors.prefixes import peel
 from neuron_doctor.engine.conditions import Combination, Condition, Record, queries
+from neuron_doctor.engine.expressions import PLACE_FIELDS
+from neuron_doctor.engine.kinds import KINDS
 from neuron_doctor.engine.loosening import loosened, required_literal
 from neuron_doctor.engine.patterns import Pattern, capture_type
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.rulebook import Rule, Rulebook
+from neuron_doctor.engine.unlinked import near
 from neuron_doctor.lint.ordinary import ordinary_text
 from neuron_doctor.lint.remarks import Remark
 from neuron_doctor.rulefiles import texts_of
@@ -37,6 +41,7 @@ def _pattern(pattern: Pattern, path: str, used: set[str]) -> Iterator[Remark]:
     if pattern.emits == "hit" and pattern.id not in used:
         yield Remark("unused-pattern", path, ("patterns", pattern.id), f"no rule asks for pattern {pattern.id!r}")
     yield from _unmatched(pattern, path)
+    yield from _lost_captures(pattern, path)
     if len(required_literal(pattern.search)) < MIN_LITERAL and not _has_words(pattern.search):
         said = f"pattern {pattern.id!r} contains no literal of {MIN_LITERAL} characters"
         yield Remark("no-literal", path, keys, said, "add a word of the message")
@@ -47,12 +52,16 @@ _DIGITS = "0123456789"
 
 def _unmatched(pattern: Pattern, path: str) -> Iterator[Remark]:
     """What keeps a pattern from ever matching as its author means it."""
-    for key, regex in (("regex", pattern.regex), ("anchor", pattern.anchor or ""), ("above", pattern.above or "")):
-        at = _midst(regex)
+    for key, text in (("regex", pattern.regex), ("anchor", pattern.anchor or ""), ("above", pattern.above or "")):
+        at = _midst(text)
         if at is not None:
-            hint = "a parameter never stands in a pattern" if re.match(r"\$[a-z]", regex[at:]) else _STANDS
-            said = f"pattern {pattern.id!r} never matches: {regex[at]} stands in its midst"
+            hint = "a parameter never stands in a pattern" if re.match(r"\$[a-z]", text[at:]) else _STANDS
+            said = f"pattern {pattern.id!r} never matches: {text[at]} stands in its midst"
             yield Remark("never-matches", path, ("patterns", pattern.id, key), said, hint, at, 1)
+        if _DELIMITED.fullmatch(text):
+            said = f"pattern {pattern.id!r} matches text between two slashes only"
+            hint = "leave the slashes out: an expression has no delimiters here, and (?i) before it takes any case"
+            yield Remark("never-matches", path, ("patterns", pattern.id, key), said, hint, 0, 1)
     for name in pattern.compiled().groupindex:
         inner = re.search(rf"\(\?P<{name}>(?P<inner>[^()]*)\)", pattern.regex)
         if capture_type(pattern, name) in ("int", "float") and inner and not _has_digits(inner["inner"]):
@@ -62,13 +71,29 @@ def _unmatched(pattern: Pattern, path: str) -> Iterator[Remark]:
             yield Remark("never-matches", path, ("patterns", pattern.id, "regex"), said, hint, *where)
 
 
+#: As other languages write an expression: words between slashes, no path.
+_DELIMITED = regex(r"/[^/]*\s[^/]*/[gimsu]{0,5}")
+
+
+def _lost_captures(pattern: Pattern, path: str) -> Iterator[Remark]:
+    """Captures that the fact which a match becomes has no field for."""
+    if pattern.emits == "hit":
+        return
+    known = {*KINDS[pattern.emits].fields, *PLACE_FIELDS}
+    for name in sorted(pattern.compiled().groupindex.keys() - known):
+        said = f"a fact of the kind {pattern.emits!r} has no field {name!r}: what this captures is lost"
+        hint = near(name, known) or f"there are: {', '.join(sorted(KINDS[pattern.emits].fields))}"
+        at = pattern.regex.find(f"(?P<{name}>")
+        yield Remark("lost-capture", path, ("patterns", pattern.id, "regex"), said, hint, at, len(name) + 5)
+
+
 _STANDS = "put a backslash before it if it stands for itself"
 
 
-def _midst(regex: str) -> int | None:
+def _midst(text: str) -> int | None:
     """Where `$` is followed, or `^` preceded, by text in the plain run of an expression; None where nothing is sure."""
-    plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])+\]", lambda found: "x" * len(found[0]), regex)
-    if "|" in plain or "(?m" in plain or "\n" in regex or "\\n" in regex or "\\s" in regex:
+    plain = re.sub(r"\\.|\[(?:\\.|[^\]\\])+\]", lambda found: "x" * len(found[0]), text)
+    if "|" in plain or "(?m" in plain or "\n" in text or "\\n" in text or "\\s" in text:
         return None
     found = re.search(r"\$(?=[\w ]*[\w:;=,/'\" -])(?!\))|(?<=[\w:;=,/'\" -])\^", plain)
     return found.start() if found else None
@@ -80,9 +105,9 @@ def _has_digits(inner: str) -> bool:
     return any(re.fullmatch(leaf, digit) for leaf in leaves if leaf[0] not in "{*+?^$|" for digit in _DIGITS)
 
 
-def _has_words(regex: str) -> bool:
+def _has_words(text: str) -> bool:
     """Whether alternatives, or words of any case, stand in for a literal."""
-    return ("|" in regex or "(?i" in regex) and bool(re.search(r"[A-Za-z_ ]{4,}", regex))
+    return ("|" in text or "(?i" in text) and bool(re.search(r"[A-Za-z_ ]{4,}", text))
 
 
 def _cost(pattern: Pattern, path: str) -> Iterator[Remark]:

@@ -50,8 +50,20 @@ def check_rule(rule: Rule, rules: Mapping[str, Rule], patterns: Mapping[str, Pat
     if rule.at != "job" and any(isinstance(one, Over) for one in _leaves(rule.when)):
         said = f"rule {rule.id!r} looks over all places, and is not about the job"
         yield Remark("over-place", path, ("when",), said, "write at: job")
+    yield from _namesakes(rule)
     yield from _slots(rule, fillable(rule, rules, patterns))
     yield from _style(rule)
+
+
+def _namesakes(rule: Rule) -> Iterator[Remark]:
+    """Examples whose names do not tell them apart where one of them fails."""
+    for kind in ("positive", "negative"):
+        examples = getattr(rule.examples, kind) if rule.examples else ()
+        for i, example in enumerate(examples):
+            if any(example.name == other.name for other in examples[:i]):
+                said = f"two {kind} examples of rule {rule.id!r} are called {example.name!r}"
+                keys = ("examples", kind, i, "name")
+                yield Remark("one-name", rule.location.path, keys, said, "say what each one shows")
 
 
 def _leaves(condition: Condition) -> Iterator[Condition]:
