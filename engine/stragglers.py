@@ -37,22 +37,26 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
     """The ranks that are last in a group and wait for nobody in another, as far as these still tell of a step.
 
     Each rank's wait is on its own clock; no clocks of two hosts are compared. Of several that are last each in one group
-    and share another, which of them the others wait for is not known where that one tells nothing.
+    and share another, none is where in that one nobody waits nearly so long: they come to it together, so what holds
+    them up is elsewhere (the stage of the pipeline before theirs), or cannot be told.
     """
     last: dict[int, Straggler] = {}
     delayed: set[int] = set()
-    mute: list[set[int]] = []
+    longest: list[tuple[set[int], float]] = []
     for group in _of_one_stage(groups):
         telling = _telling(group)
         for found in _last_in(group, telling):
             held = last.get(found.rank)
             last[found.rank] = found if held is None or found.wait_us > held.wait_us else held
         delayed.update(_delayed(group, telling))
-        if not telling:
-            mute.append(set(group.members))
+        longest.append((set(group.members), max(map(_typical_wait, telling), default=0)))
     sure = last.keys() - delayed
-    sure -= {rank for members in mute if len(members & sure) > 1 for rank in members}
-    return [last[rank] for rank in sorted(sure)]
+    together: set[int] = set()
+    for members, wait_us in longest:
+        shared = members & sure
+        if len(shared) > 1 and wait_us * _JITTER < min(last[rank].wait_us for rank in shared):
+            together |= shared
+    return [last[rank] for rank in sorted(sure - together)]
 
 
 def _delayed(group: ProcessGroup, telling: list[dict[int, int]]) -> set[int]:
@@ -82,10 +86,15 @@ def _telling(group: ProcessGroup) -> list[dict[int, int]]:
     this one or that one when nobody is slow."""
     if len(group.members) < len(group.ranks) or len(group.ranks) == 1:
         return []
-    waits = [(median(sorted(row.values())[1:]) - min(row.values()), row) for row in _waits(group)]
+    waits = [(_typical_wait(row), row) for row in _waits(group)]
     longest = sorted((wait for wait, _ in waits), reverse=True)[:_TELLING]
     least = max(_floor(group), longest[-1] / _JITTER if longest else 0)
     return [row for wait, row in waits if wait >= least]
+
+
+def _typical_wait(row: dict[int, int]) -> float:
+    """How much longer than the last of them the others wait."""
+    return median(sorted(row.values())[1:]) - min(row.values())
 
 
 def _floor(group: ProcessGroup) -> int:

@@ -42,3 +42,15 @@ def test_ranks_that_come_last_by_chance_do_not_hide_the_one_that_is_slow() -> No
             slow, last = (2, 400) if number % 4 == 0 else (number % 3, 10)
             one.started_ns = one.done_ns - (2 if rank == slow else last) * MS
     assert verdicts(facts_of(job, Recorder(timing=True))) == {"straggler": {2}}
+
+
+def test_ranks_that_come_to_their_own_group_together_are_late_because_of_somebody_elsewhere() -> None:
+    """Ranks 4 and 5 are a stage after somebody late; in their tensor group now one, now the other waits a little."""
+    mesh = Mesh(2, 2, 2)
+    job = run(mesh, {rank: mesh.program(rank, steps=20) for rank in range(mesh.size)}, Faults())
+    for rank, issued in job.issued.items():
+        for number, one in enumerate(issued):
+            in_data = one.op.group.desc == "DATA" and rank in (6, 7)
+            in_tensor = one.op.group.desc == "TENSOR" and number % 2 == rank % 2
+            one.started_ns = one.done_ns - (500 if in_data else 12 if in_tensor else 1) * MS
+    assert verdicts(facts_of(job, Recorder(timing=True))) == {"healthy": set()}
