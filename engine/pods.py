@@ -1,7 +1,8 @@
-"""Pods at their nodes: what a pod's log tells was on the node where Kubernetes says that it ran."""
+"""Pods at their nodes: what a pod's log tells was on the node that Kubernetes or the kernel shows its processes on."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
@@ -9,11 +10,15 @@ from msgspec.structs import replace
 from neuron_doctor.engine.facts import Collection, Fact, Place, pod_of
 from neuron_doctor.engine.proven import unique
 
+#: So many of a pod's processes, and this part of them, must have opened devices on a node: one number may recur anywhere.
+_PROCESSES, _SHARE = 3, 0.5
+
 
 def on_their_nodes(collection: Collection) -> Collection:
     """The collection with the nodes of pods for hosts, where nothing else says one or the pod's own name stands for it. A
     pod that was seen on two nodes, or in two namespaces, stays a pod."""
     node_of = unique(_seen(collection.facts))
+    node_of = {**unique(_opened_devices(collection)), **node_of}
     if not node_of:
         return collection
     sources = tuple(replace(source, place=_at_node(source.place, node_of)) for source in collection.sources)
@@ -26,6 +31,23 @@ def _seen(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
     for fact in facts:
         if fact.kind in ("pod", "k8s-event") and fact.place.container and fact.place.host:
             yield pod_of(fact.place.container), fact.place.host
+
+
+def _opened_devices(collection: Collection) -> Iterator[tuple[str, str]]:
+    """Each pod with the node whose kernel saw its processes open devices, by numbers that one pod and one node have.
+
+    The driver prints the numbers of the node's namespace, which a pod shares only where it runs with `hostPID`.
+    """
+    opened = unique((fact.place.pid, fact.place.host) for fact in collection.facts if fact.kind == "attach")
+    places = [thing.place for thing in (*collection.sources, *collection.facts)]
+    pod_of_process = unique((p.pid, pod_of(p.container)) for p in places if p.pid is not None and p.container)
+    processes: dict[str, list[str | None]] = defaultdict(list)
+    for pid, pod in pod_of_process.items():
+        processes[pod].append(opened.get(pid))
+    for pod, nodes in processes.items():
+        for node in {node for node in nodes if node}:
+            if (times := nodes.count(node)) >= _PROCESSES and times >= _SHARE * len(nodes):
+                yield pod, node
 
 
 def _at_node(place: Place, node_of: Mapping[str, str]) -> Place:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from builders import hit, pack, rule, source
 
 from neuron_doctor.engine.diagnosis import diagnose
@@ -59,3 +60,30 @@ def test_the_name_of_a_pod_that_stands_for_a_host_gives_way_to_its_node() -> Non
 def test_a_pod_that_was_seen_on_two_nodes_stays_a_pod() -> None:
     two = shown("worker-1", "ip-10-0-0-1"), shown("worker-1", "ip-10-0-0-2", "k8s-event")
     assert at_nodes(Place(container="worker-1/train"), *two).host is None
+
+
+def opening(node: str, *pids: int) -> list[Fact]:
+    return [Fact("attach", {"slot": 0}, Place(host=node, pid=pid), Span("dmesg"), f"dmesg-{node}") for pid in pids]
+
+
+def saying(pod: str, *pids: int) -> list[Fact]:
+    return [Fact("hit", {}, Place(container=f"{pod}/train", pid=pid), Span("log"), pod) for pid in pids]
+
+
+@pytest.mark.parametrize(
+    ("facts", "node"),
+    [
+        ([*opening("node7", 71, 72, 73), *saying("worker-1", 71, 72, 73)], "node7"),
+        ([*opening("node7", 71, 72, 73, 99), *saying("worker-1", 71, 72, 73, 4, 5)], "node7"),
+        ([*opening("node7", 71, 72), *saying("worker-1", 71, 72, 73)], None),
+        ([*opening("node7", 71, 72, 73), *saying("worker-1", 71, 72, 73, 4, 5, 6, 7)], None),
+        ([*opening("node7", 71, 72, 73), *opening("node8", 71, 72, 73), *saying("worker-1", 71, 72, 73)], None),
+        ([*opening("node7", 71, 72, 73), *saying("worker-1", 71, 72, 73), *saying("worker-2", 71, 72, 73)], None),
+        ([*opening("node7", 1, 2, 3), *opening("node8", 4, 5, 6), *saying("worker-1", 1, 2, 3, 4, 5, 6)], None),
+        ([*opening("node7", 1, 2, 3), *saying("worker-1", 1, 2, 3), shown("worker-1", "node9")], "node9"),
+    ],
+    ids=["all", "most", "too-few", "not-half", "two-nodes", "two-pods", "torn", "kubernetes-knows"],
+)
+def test_a_pod_is_where_the_kernel_saw_its_processes(facts: list[Fact], node: str | None) -> None:
+    moved = on_their_nodes(Collection((), tuple(facts)))
+    assert {fact.place.host for fact in moved.facts if fact.kind == "hit" and fact.source == "worker-1"} == {node}
