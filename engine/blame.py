@@ -12,11 +12,17 @@ from neuron_doctor.engine.gatherings import Gathering, Waits, waits
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
 from neuron_doctor.engine.idle_ranks import is_through, may_wait, show_ends, silent_peers, with_the_same_end
 from neuron_doctor.engine.order_vote import deviants, is_precedented
-from neuron_doctor.engine.own_rounds import left_their_order, short_of_a_round, short_of_its_partner
+from neuron_doctor.engine.own_rounds import (
+    have_come_to_one_place,
+    left_their_order,
+    short_of_a_round,
+    short_of_its_partner,
+)
 from neuron_doctor.engine.pair_order import out_of_pair_order
 from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import RankRecord, named_ranks
+from neuron_doctor.engine.transfer_books import astray
 from neuron_doctor.engine.waitfor import bottoms, upstream
 
 #: The ranks that wait, directly or through others, are listed for this many faults; for more, those who wait directly.
@@ -68,7 +74,7 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
         if hang.is_waited_for(bottom):
             blames += _of_bottom(hang, bottom)
     if not blames and not all(group.completions for group in groups):
-        blames = _short_of_all(hang)
+        blames = _astray_of_all(hang) or _short_of_all(hang)
     if _moves(blames, dumps):
         blames = [_seen_moving(blames)]
     elif _are_several_stalls(blames):
@@ -295,6 +301,22 @@ def _short_of_all(hang: Hang) -> list[Blame]:
     short = tuple(short_of_a_round(hang.groups, hang.dumps, hang.dumps))
     told = "issued fewer transfers in its last round than in each one before, and no completion is recorded"
     return [Blame("p2p-missing", told, short, about_ranks=True)] if len(short) == 1 else []
+
+
+def _astray_of_all(hang: Hang) -> list[Blame]:
+    """Where no completion is recorded, and nothing else tells that anybody waits: who exchanged with the wrong rank, once
+    all three have gone on: before that, two of them may be late."""
+    return [
+        Blame(
+            "p2p-mismatch",
+            f"exchanged with rank {one.peer}, which has no end for it, and rank {one.usual} has one too many",
+            culprits=(one.rank,),
+            waiting=(one.usual,),
+            about_ranks=True,
+        )
+        for one in astray(hang.groups)
+        if have_come_to_one_place(hang.dumps[rank] for rank in (one.rank, one.peer, one.usual))
+    ]
 
 
 def _unstarted(hang: Hang, gathering: Gathering) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from neuron_doctor.engine.order_vote import out_of_step
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import ROOTED, Operation, RankRecord
 from neuron_doctor.engine.tie_vote import differing_ends, settled
+from neuron_doctor.engine.transfer_books import astray
 from neuron_doctor.engine.waitfor import bottoms, reversed_edges
 
 #: A rank whose device still works on what peers have completed lags by at least this many collectives.
@@ -181,7 +182,7 @@ def _joined(pending: Iterable[Operation], last_index: int) -> int:
 def _misdirected(hang: Hang) -> dict[int, Gathering]:
     """Ranks that sent to, or receive from, the wrong peer: somebody else waits for just that of them.
 
-    Only where they never had to do with that peer before: else it is the peer that is late.
+    Only where they never had to do with that peer before, or the books of all say so: else it is the peer that is late.
     """
     wanted: dict[tuple[int, int, bool], list[Gathering]] = defaultdict(list)
     transfers = [gathering for gathering in hang.waits.gatherings if gathering.is_transfer]
@@ -194,6 +195,11 @@ def _misdirected(hang: Hang) -> dict[int, Gathering]:
             others = [g for g in wanted[id(gathering.group), rank, _sends(gathering, rank)] if g is not gathering]
             if others and gathering.absent and is_first_contact(hang, gathering, rank):
                 found[rank] = gathering
+    for one in astray(hang.groups):
+        ends = [{one.rank, one.peer}, {one.rank, one.usual}]
+        here = [gathering for gathering in transfers if set(gathering.ends or ()) in ends]
+        if here:
+            found[one.rank] = min(here, key=lambda gathering: one.rank not in gathering.waiting)
     return found
 
 

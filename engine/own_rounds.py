@@ -38,11 +38,11 @@ def short_of_a_round(groups: Iterable[ProcessGroup], dumps: Mapping[int, RankRec
 
 
 def _is_short(rounds: list[_Round], dump: RankRecord) -> bool:
-    """Of few earlier rounds that are described, all that the dump counts must be made."""
+    """Of few other rounds that are described, all that the dump counts must be made."""
     found = [Counter(one) for one in rounds]
     at = next((at for at, one in enumerate(found) if one != found[0]), 0)
     alike = at and found[at] < found[0] and all(one == found[0] for one in found[at + 1 :])
-    return bool(alike) and (at >= _ALIKE or _make_up(dump, found[0], found[0] - found[at]))
+    return bool(alike) and (len(found) > _ALIKE or _make_up(dump, found[0], found[0] - found[at]))
 
 
 def _make_up(dump: RankRecord, one: Counter[_Transfer], lacking: Counter[_Transfer]) -> bool:
@@ -104,10 +104,14 @@ def short_of_its_partner(group: ProcessGroup) -> tuple[int, ...]:
     counts = {
         m.rank: m.record.enqueued for m in ends if m.record and not m.record.length and m.record.enqueued is not None
     }
-    went_on = [last for member in ends if (last := member.dump.last_issued())]
-    places = {(record.name, operation.kind, operation.sequence) for record, operation in went_on}
-    together = len(places) == 1 and all(operation.kind == COLLECTIVE for _, operation in went_on)
-    if len(group.ranks) != _PAIR or len(counts) != _PAIR or len(went_on) != _PAIR or not together:
+    if len(group.ranks) != _PAIR or len(counts) != _PAIR or not have_come_to_one_place(m.dump for m in ends):
         return ()
     least, most = sorted(counts.values())
     return tuple(rank for rank, count in counts.items() if count == least) if _MANY <= most == least + 1 else ()
+
+
+def have_come_to_one_place(dumps: Iterable[RankRecord]) -> bool:
+    """Whether the last that each of these ranks issued is the same collective."""
+    lasts = [dump.last_issued() for dump in dumps]
+    places = {last and (last[0].name, last[1].kind, last[1].sequence) for last in lasts}
+    return len(places) == 1 and all(last and last[1].kind == COLLECTIVE for last in lasts)

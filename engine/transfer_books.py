@@ -1,0 +1,86 @@
+"""Transfers with the wrong rank, told by the books: all that ranks sent was received, but for what one of them put amiss."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from neuron_doctor.engine.process_groups import ProcessGroup
+from neuron_doctor.engine.recorder import SEND
+
+#: So many transfers with the right rank, and none with the wrong one, are a habit.
+_HABIT = 3
+#: So many groups of the same program, in none of which the two have to do with each other, tell as much.
+_SIBLINGS = 2
+_TWO = 2
+
+
+class Astray(NamedTuple):
+    """A rank that exchanged with a peer that has no end for it, while the usual one lacks as many of that rank."""
+
+    rank: int
+    peer: int
+    usual: int
+
+
+class _Books(NamedTuple):
+    """How often each rank sent to each other one and received from it, source before target, by its own dump."""
+
+    sent: Counter[tuple[int, int]]
+    received: Counter[tuple[int, int]]
+
+    def between(self, one: int, other: int) -> int:
+        """All that either says of the two."""
+        return sum(book[pair] for book in self for pair in ((one, other), (other, one)))
+
+
+def astray(groups: Sequence[ProcessGroup]) -> list[Astray]:
+    """One rank at most of each group, as two amiss could be explained in several ways. What no dump is there to confirm
+    does not count; where rings have lost some ends of transfers and kept others, nothing is told."""
+    return [found for group in groups if (found := _of_group(group, groups))]
+
+
+def _of_group(group: ProcessGroup, groups: Iterable[ProcessGroup]) -> Astray | None:
+    books = _books(group)
+    gaps = _gaps(books, {rank for rank, member in group.members.items() if member.record})
+    if len(gaps) != _TWO or sum(gaps.values()):
+        return None
+    [(lost, times)], [wanting] = (+gaps).items(), (-gaps).keys()
+    if lost[0] == wanting[0]:
+        found, habit = Astray(lost[0], lost[1], wanting[1]), books.sent[wanting]
+    elif lost[1] == wanting[1]:
+        found, habit = Astray(lost[1], wanting[0], lost[0]), books.received[lost]
+    else:
+        return None
+    never = books.between(found.rank, found.peer) == times
+    return found if never and (habit >= _HABIT or _never_meet(group, groups, found)) else None
+
+
+def _books(group: ProcessGroup) -> _Books:
+    books = _Books(Counter(), Counter())
+    for rank, member in group.members.items():
+        for pair in member.record.pairs if member.record else ():
+            source, target = group.global_rank(pair.source), group.global_rank(pair.target)
+            if source is not None and target is not None:
+                book = books.sent if (pair.kind, source) == (SEND, rank) else books.received
+                book[source, target] += pair.times if rank in (source, target) else 0
+    return books
+
+
+def _gaps(books: _Books, known: set[int]) -> Counter[tuple[int, int]]:
+    """How many more were sent than received, where they differ and both ends have a dump."""
+    pairs = {pair for pair in books.sent | books.received if known.issuperset(pair)}
+    return Counter({pair: gap for pair in pairs if (gap := books.sent[pair] - books.received[pair])})
+
+
+def _never_meet(group: ProcessGroup, groups: Iterable[ProcessGroup], found: Astray) -> bool:
+    """Whether the ranks in the places of these two have nothing to do with each other in all groups of the same program."""
+    rank, peer = group.ranks.index(found.rank), group.ranks.index(found.peer)
+    siblings = [one for one in groups if one is not group and _are_alike(one, group)]
+    kept = [(one.ranks, books) for one in siblings if (books := _books(one)).sent and books.received]
+    return len(kept) >= _SIBLINGS and not any(books.between(ranks[rank], ranks[peer]) for ranks, books in kept)
+
+
+def _are_alike(one: ProcessGroup, other: ProcessGroup) -> bool:
+    return (one.desc, len(one.ranks)) == (other.desc, len(other.ranks))

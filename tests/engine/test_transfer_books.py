@@ -1,0 +1,83 @@
+"""Transfers with the wrong rank, where no completion is recorded, or rings are too short to remember a habit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from fr_simulator import Faults, Mesh, Op, Program, Recorder, facts_of, run
+from test_collectives import verdicts
+
+from neuron_doctor.engine.dumps import selections
+from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
+from neuron_doctor.engine.transfer_books import Astray, astray
+
+PIPELINE = Mesh(1, 1, 4)
+ISSUED = Recorder(backend="neuron", completions=False)
+
+
+def programs(mesh: Mesh, steps: int = 6) -> dict[int, Program]:
+    return {rank: mesh.program(rank, steps) for rank in range(mesh.size)}
+
+
+def redirected(mesh: Mesh, kind: str, usual: int, peer: int, rank: int = 1, steps: int = 6) -> dict[int, Program]:
+    """The programs, with the rank's last transfer of this kind with `usual` turned to `peer`."""
+    found = programs(mesh, steps)
+    own = found[rank]
+    at = max(i for i, op in enumerate(own) if (kind, usual) in op.peers)
+    own[at] = replace(own[at], peers=tuple((kind, peer) if one == (kind, usual) else one for one in own[at].peers))
+    return found
+
+
+def issued_by_all(found: dict[int, Program], recorder: Recorder = ISSUED) -> dict[str, set[int]]:
+    return verdicts(facts_of(run(PIPELINE, found, Faults(device=dict.fromkeys(found, 0)), ahead=1 << 20), recorder))
+
+
+def groups_of(mesh: Mesh, found: dict[int, Program]) -> list[ProcessGroup]:
+    job = run(mesh, found, Faults(device=dict.fromkeys(found, 0)), ahead=1 << 20)
+    [selected] = selections(facts_of(job, ISSUED))
+    return process_groups(selected.dumps)
+
+
+@pytest.mark.parametrize(("kind", "usual", "peer"), [("send", 2, 3), ("recv", 0, 3), ("recv", 2, 3), ("send", 0, 3)])
+def test_the_rank_whose_transfer_nobody_has_an_end_for_is_astray(kind: str, usual: int, peer: int) -> None:
+    assert astray(groups_of(PIPELINE, redirected(PIPELINE, kind, usual, peer))) == [Astray(1, peer, usual)]
+
+
+def with_a_barrier_lost(found: dict[int, Program], *, padded: bool) -> dict[str, set[int]]:
+    """The verdict where the rings of the inner stages, or (`padded`) of all, are one entry short of the whole job."""
+    barrier = Op(PIPELINE.groups["default_pg"][0], "barrier")
+    length = max(map(len, found.values()))
+    begun = {
+        rank: [barrier, *[Op(PIPELINE.groups["DATA"][rank])] * (length - len(program) if padded else 0), *program]
+        for rank, program in found.items()
+    }
+    return issued_by_all(begun, replace(ISSUED, ring=length))
+
+
+@pytest.mark.parametrize("padded", [True, False])
+def test_a_rank_is_convicted_where_rings_have_lost_what_could_have_been_the_other_end(padded: bool) -> None:
+    found = redirected(PIPELINE, "send", 1, 2, rank=0)
+    assert with_a_barrier_lost(found, padded=padded) == {"p2p-mismatch": {0}}
+
+
+def test_before_all_three_have_gone_on_two_of_them_may_be_late() -> None:
+    found = {rank: program[:-1] for rank, program in redirected(PIPELINE, "send", 1, 2, rank=0).items()}
+    assert astray(groups_of(PIPELINE, found)) == [Astray(0, 2, 1)]
+    assert "p2p-mismatch" not in with_a_barrier_lost(found, padded=True)
+
+
+def test_two_that_are_amiss_are_explained_in_several_ways() -> None:
+    found = redirected(PIPELINE, "send", 2, 3)
+    found[2] = redirected(PIPELINE, "send", 3, 0, rank=2)[2]
+    assert astray(groups_of(PIPELINE, found)) == []
+
+
+@pytest.mark.parametrize(("data", "expected"), [(3, [Astray(0, 6, 3)]), (1, [])])
+def test_a_first_and_only_transfer_is_astray_where_groups_of_the_same_program_have_none_such(
+    data: int, expected: list[Astray]
+) -> None:
+    mesh = Mesh(1, data, 3)
+    usual, peer = data, 2 * data
+    found = redirected(mesh, "send", usual, peer, rank=0, steps=1)
+    assert astray(groups_of(mesh, found)) == expected
