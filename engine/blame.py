@@ -21,7 +21,7 @@ from neuron_doctor.engine.own_rounds import (
 from neuron_doctor.engine.pair_order import out_of_pair_order
 from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
-from neuron_doctor.engine.recorder import RankRecord, named_ranks
+from neuron_doctor.engine.recorder import GroupRecord, RankRecord, named_ranks
 from neuron_doctor.engine.transfer_books import astray
 from neuron_doctor.engine.waitfor import bottoms, upstream
 
@@ -280,6 +280,10 @@ def _of_transfer(hang: Hang, gathering: Gathering) -> Blame:
     """A transfer to which both ends seem to have come: if a rank left one out, it is the next one that came."""
     if hang.strays:
         return _astray("p2p-missing", hang.strays, gathering)
+    unstarted = _unstarted(hang, gathering)
+    if unstarted:
+        told = f"never started {gathering.title}, as the other end did, though it waits in nothing before: its device is stuck"
+        return Blame("device-stuck", told, culprits=unstarted, gathering=gathering, about_ranks=True)
     told = f"both ends of {gathering.title} have come and it does not complete"
     return _short(hang, gathering.waiting, gathering) or Blame("transport-stall", told, gathering=gathering)
 
@@ -324,9 +328,14 @@ def _unstarted(hang: Hang, gathering: Gathering) -> tuple[int, ...]:
     recorder learns of starts."""
     states = {front.rank: front.operation.state for front in gathering.fronts if front.operation}
     started = [rank for rank, state in states.items() if state == "started"]
-    learns = {rank for rank in states if any(group.starts for group in hang.dumps[rank].groups)}
+    learns = {rank for rank in states if any(map(_learns_starts, hang.dumps[rank].groups))}
     unstarted = sorted(rank for rank, state in states.items() if state == "scheduled" and rank in learns)
     return tuple(unstarted) if started and 2 * len(unstarted) <= len(states) else ()
+
+
+def _learns_starts(group: GroupRecord) -> bool:
+    """A dump of open operations only may show none that started; NCCL's status counts them where it times the device."""
+    return group.starts or (group.started is not None and group.started > 0)
 
 
 def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:

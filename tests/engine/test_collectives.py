@@ -274,6 +274,16 @@ def test_with_timing_a_stuck_device_is_told_from_a_stalled_network(shape: tuple[
     assert verdicts(facts_of(stuck)) == {"transport-stall": set()}
 
 
+@pytest.mark.parametrize("active_only", [False, True])
+def test_with_timing_a_device_that_is_stuck_before_a_transfer_is_told(active_only: bool) -> None:
+    mesh = Mesh(1, 1, 2)
+    programs = programs_of(mesh)
+    at = max(at for at, op in enumerate(programs[1]) if op.peers == (("recv", 0),))
+    stuck = run(mesh, programs, Faults(device={1: at}))
+    assert verdicts(facts_of(stuck, Recorder(timing=True, active_only=active_only))) == {"device-stuck": {1}}
+    assert verdicts(facts_of(stuck, Recorder(active_only=active_only))) == {"transport-stall": set()}
+
+
 def test_a_device_that_lags_behind_what_its_peers_completed_is_stuck() -> None:
     mesh = Mesh(4, 2)
     programs = programs_of(mesh)
