@@ -130,7 +130,7 @@ def _instance_of(report: Report, known: dict[str | None, _Instance], latest: _In
 
 def _fold(instance: _Instance, sample: Sample) -> None:
     _fold_host(instance, sample)
-    if instance.period_s is None:  # the first report
+    if instance.period_s is None and sample.report.neuron_runtime_data:  # the first report of any process
         period = _PERIOD.search(sample.raw)
         instance.period_s = float(period[1]) if period else 0.0
     for group in observed(sample.report):

@@ -179,6 +179,11 @@ def test_a_core_that_went_to_zero_and_stayed_shows_for_how_many_samples() -> Non
     assert (completed.data["increase"], completed.data["last"], completed.data["held"]) == (185, 0, 3)
 
 
+def test_the_period_is_known_where_no_process_runs_yet_in_the_first_report() -> None:
+    level = named(stream(report() | {"neuron_runtime_data": []}, report()), "neuroncore_utilization", core=0)
+    assert level.data["period_s"] == 5.0
+
+
 def test_memory_is_compared_with_what_there_is() -> None:
     data = stream(report(memory=92, device_memory={0: 300, 1: 650, 2: 10}))
     host = named(data, "host_memory_used_bytes")
