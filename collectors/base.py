@@ -34,7 +34,7 @@ class Input(Struct):
     read once; `size` is -1 where it is not known beforehand; `place` is what the path hints at. A collector adds
     `problems` as it meets them, sets `records`, and `first`, `last` and `gaps` where its format has times; it may refine
     `kind`, which is its own at first. Of `extent`, a divisible collector is to read only that part, and to count lines
-    from there; `coverage` is what it saw of times.
+    from there; `coverage` is what it saw of times. `unended`: the last line of a text has no end.
     """
 
     path: str
@@ -49,6 +49,7 @@ class Input(Struct):
     last: Instant | None = None
     gaps: list[Gap] = field(default_factory=list)
     problems: dict[str, Problem] = field(default_factory=dict)
+    unended: bool = False
     extent: Extent = WHOLE
     coverage: Coverage = field(default_factory=Coverage)
 

@@ -121,4 +121,5 @@ def _source(inp: Input) -> Source:
         gaps=tuple(inp.gaps),
         problems=tuple(inp.problems.values()),
         ranks=ranks_of(inp.place),
+        unended=inp.unended,
     )

@@ -174,6 +174,7 @@ def _whole(parts: Sequence[Scanned]) -> Source:
         last=interval[1],
         gaps=tuple(gap for part in parts for gap in part.source.gaps),
         problems=tuple(problems.values()),
+        unended=parts[-1].source.unended,
     )
 
 

@@ -97,7 +97,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     collectives = standing_still(collectives, placed, collection.sources)
     collectives = questioned(tuple(collectives), placed, collection.sources)
     if whole:
-        collectives = silent_in_dumps(collectives, placed, heard, topology)
+        collectives = silent_in_dumps(collectives, placed, collection.sources, heard, topology)
         collectives = ended_without_dump(collectives, placed, topology)
     odd = _odd_ones(placed, collection.sources, heard, topology) if whole else ()
     facts = (*placed, *complete(collectives, topology), *odd)

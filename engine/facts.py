@@ -166,7 +166,8 @@ class Source(Struct, frozen=True):
     """One input file, member or stream: what it is, where it is from, which interval it covers, what was wrong with it.
 
     `id` is a digest of content and place hint, so copies under other names are the same source. `searched` is what was
-    looked for in it, where that was another rulebook's than the one at hand.
+    looked for in it, where that was another rulebook's than the one at hand. `unended`: its last line has no end, so that
+    it was cut there, or its writer was.
     """
 
     id: str
@@ -181,6 +182,7 @@ class Source(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
     ranks: tuple[int, ...] = ()
     searched: Searched | None = None
+    unended: bool = False
 
 
 class Collection(Struct, frozen=True):

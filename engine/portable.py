@@ -80,6 +80,7 @@ class _SourceRow(msgspec.Struct, array_like=True, frozen=True):
     problems: tuple[tuple[str, int | None, int], ...]
     ranks: tuple[int, ...]
     searched: _Number | None
+    unended: bool = False
 
 
 class _Packed(msgspec.Struct, array_like=True, frozen=True):
@@ -222,6 +223,7 @@ def _source_row(source: Source, places: _Table[Place], searched: _Table[Searched
         problems=tuple((problem.what, problem.line, problem.count) for problem in source.problems),
         ranks=source.ranks,
         searched=None if source.searched is None else searched[source.searched],
+        unended=source.unended,
     )
 
 
@@ -383,6 +385,7 @@ def _source(row: _SourceRow, places: Sequence[Place], searched: Sequence[Searche
         problems=tuple(starmap(Problem, row.problems)),
         ranks=row.ranks,
         searched=None if row.searched is None else _taken("searched", searched, [row.searched])[0],
+        unended=row.unended,
     )
 
 

@@ -26,7 +26,7 @@ _FEWEST_UNTIMED = 4
 
 
 def silent_ranks(
-    facts: Sequence[Fact], sources: Iterable[Source], of_logs: frozenset[int] | None, topology: Topology
+    facts: Sequence[Fact], sources: Sequence[Source], of_logs: frozenset[int] | None, topology: Topology
 ) -> list[Fact]:
     """The `silent-rank` fact, if there is one: at that rank, on the first report of the others. `of_logs`: the ranks whose
     words were collected, None: everybody's."""
@@ -48,6 +48,8 @@ def silent_ranks(
     [rank] = silent
     if gave_up and spoken - gave_up and not _wrote_nothing(rank, spoken, dumped):
         return []
+    if _is_cut(rank, sources, reports):
+        return []
     host = topology.host_of_rank.get(rank)
     told = [fact for fact in facts if fact.kind == "launcher-failure"]
     if any(not is_told_to_end(end) and not heard | spoken >= set(ranks_of(end.place)) for end in told):
@@ -63,7 +65,11 @@ def silent_ranks(
 
 
 def silent_in_dumps(
-    collectives: Iterable[Fact], facts: Sequence[Fact], heard: frozenset[int] | None, topology: Topology
+    collectives: Iterable[Fact],
+    facts: Sequence[Fact],
+    sources: Sequence[Source],
+    heard: frozenset[int] | None,
+    topology: Topology,
 ) -> Iterator[Fact]:
     """The `collective` facts; those that say that all wait for one rank without a dump convict it where all others gave up
     waiting in so many words and it, whose words were collected (`heard`, None: everybody's), did not. That its dump lacks
@@ -80,7 +86,8 @@ def silent_in_dumps(
         )
         alone = len(missing) == 1 and len(spoken) >= _FEWEST and not missing & spoken and waiting <= spoken
         open_verdict = fact.data.get("verdict") == "rank-missing" and not fact.data.get("culprits")
-        if alone and open_verdict and not anonymous and (heard is None or missing <= heard) and waiting:
+        collected = (heard is None or missing <= heard) and not any(_is_cut(rank, sources, reports) for rank in missing)
+        if alone and open_verdict and not anonymous and collected and waiting:
             [rank] = missing
             told = f"{fact.data['description']}; all others gave up waiting, and its log says nothing"
             data = {**fact.data, "culprits": (rank,), "description": told, "witness": "silence"}
@@ -94,6 +101,12 @@ def _beside_reports(facts: Iterable[Fact], reports: Iterable[Fact]) -> set[int]:
     """The ranks of which a word stands where others report: there they would have reported too."""
     where = {report.source for report in reports}
     return {f.place.rank for f in facts if f.source in where and f.place.rank is not None and f.kind not in _OF_OTHERS}
+
+
+def _is_cut(rank: int, sources: Iterable[Source], reports: Iterable[Fact]) -> bool:
+    """Whether a log in which the rank would have spoken ends in the middle of a line: more may have stood there."""
+    shared = {report.source for report in reports}
+    return any(s.unended and (s.place.rank == rank or (s.place.rank is None and s.id in shared)) for s in sources)
 
 
 def _wrote_nothing(rank: int, spoken: set[int], dumped: set[int | None]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from neuron_doctor.engine.process_groups import ProcessGroup
@@ -11,8 +12,9 @@ from neuron_doctor.engine.recorder import SEND
 
 #: So many transfers with the right rank, and none with the wrong one, are a habit.
 _HABIT = 3
-#: So many groups of the same program, in none of which the two have to do with each other, tell as much.
-_SIBLINGS = 2
+#: So many groups of the same program, in none of which the two have to do with each other, tell as much; no more than so
+#: many are asked.
+_SIBLINGS, _ASKED = 2, 8
 _TWO = 2
 
 
@@ -44,7 +46,7 @@ def astray(groups: Sequence[ProcessGroup]) -> list[Astray]:
 def _of_group(group: ProcessGroup, groups: Iterable[ProcessGroup]) -> Astray | None:
     books = _books(group)
     gaps = _gaps(books, {rank for rank, member in group.members.items() if member.record})
-    if len(gaps) != _TWO or sum(gaps.values()):
+    if len(gaps) != _TWO or gaps.total():
         return None
     [(lost, times)], [wanting] = (+gaps).items(), (-gaps).keys()
     if lost[0] == wanting[0]:
@@ -77,7 +79,7 @@ def _gaps(books: _Books, known: set[int]) -> Counter[tuple[int, int]]:
 def _never_meet(group: ProcessGroup, groups: Iterable[ProcessGroup], found: Astray) -> bool:
     """Whether the ranks in the places of these two have nothing to do with each other in all groups of the same program."""
     rank, peer = group.ranks.index(found.rank), group.ranks.index(found.peer)
-    siblings = [one for one in groups if one is not group and _are_alike(one, group)]
+    siblings = islice((one for one in groups if one is not group and _are_alike(one, group)), _ASKED)
     kept = [(one.ranks, books) for one in siblings if (books := _books(one)).sent and books.received]
     return len(kept) >= _SIBLINGS and not any(books.between(ranks[rank], ranks[peer]) for ranks, books in kept)
 

@@ -145,6 +145,12 @@ def test_coverage_is_the_first_and_the_last_time_and_where_records_were_lost() -
     assert inp.records == 29
 
 
+@pytest.mark.parametrize(("ending", "unended"), [("\n", False), ("\r\n", False), ("", True), ("\n2026-05-01T12", True)])
+def test_a_last_line_without_an_end_is_told(ending: str, unended: bool) -> None:
+    _, inp = collect(f"2026-05-01T12:00:00Z a line{ending}")
+    assert inp.unended is unended
+
+
 def test_an_empty_input_says_so() -> None:
     with pytest.raises(UnreadableInput, match="empty"):
         collect("")

@@ -60,7 +60,19 @@ SOURCES = st.builds(
 COLLECTIONS = st.builds(Collection, st.lists(SOURCES, max_size=3).map(tuple), st.lists(FACTS, max_size=5).map(tuple))
 #: What can really be collected, to be damaged.
 PLAIN = Collection(
-    (Source("a", "x/y.log", "log", 9, 2, Place(host="h"), Instant(5, Clock.UTC), problems=(Problem("torn", 3),)),),
+    (
+        Source(
+            "a",
+            "x/y.log",
+            "log",
+            9,
+            2,
+            Place(host="h"),
+            Instant(5, Clock.UTC),
+            problems=(Problem("torn", 3),),
+            unended=True,
+        ),
+    ),
     (
         Fact(
             "hit",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source, Span
@@ -25,6 +27,11 @@ def logs(*ranks: int) -> list[Source]:
     return [Source(f"log{rank}", f"rank_{rank}.log", "log", records=9, place=Place(rank=rank)) for rank in ranks]
 
 
+def cut(sources: Sequence[Source], rank: int | None) -> list[Source]:
+    """The last line of the log of a rank, or of several, has no end."""
+    return [replace(source, unended=source.place.rank == rank) for source in sources]
+
+
 def silent(*facts: Fact, ranks: range = range(6)) -> list[int | None]:
     return [found.place.rank for found in silent_ranks(facts, logs(*ranks), frozenset(), JOB)]
 
@@ -46,7 +53,16 @@ def test_its_words_may_stand_in_a_log_of_many_ranks() -> None:
     assert found(frozenset(range(6))) == [3]
     assert found(None) == [3]
     assert found(frozenset((0, 1, 2, 4, 5))) == [], "others said what seems to be its word"
+    tee = cut(tee, None)
+    assert found(frozenset(range(6))) == [], "it may have reported where that log was cut"
     assert found(frozenset(range(6)), "another.log") == [], "the log in which it would have reported was not collected"
+
+
+def test_what_was_cut_in_the_middle_of_a_line_may_have_gone_on() -> None:
+    reports = [report(rank) for rank in (0, 1, 2, 4, 5)]
+    for rank, expected in ((3, []), (4, [3])):
+        found = silent_ranks(reports, cut(logs(*range(6)), rank), frozenset(), JOB)
+        assert [one.place.rank for one in found] == expected
 
 
 def test_two_of_them_are_not_told_apart() -> None:
@@ -133,8 +149,10 @@ def waits_for(rank: int, *waiting: int) -> Fact:
     return Fact("collective", data, Place(group="dp"), Span("0"), "0")
 
 
-def convicted(collective: Fact, *facts: Fact, heard: frozenset[int] | None = None) -> tuple[int, ...]:
-    [found] = silent_in_dumps([collective], facts, heard, JOB)
+def convicted(
+    collective: Fact, *facts: Fact, heard: frozenset[int] | None = None, sources: Sequence[Source] = ()
+) -> tuple[int, ...]:
+    [found] = silent_in_dumps([collective], facts, sources, heard, JOB)
     return found.place.ranks
 
 
@@ -146,3 +164,6 @@ def test_a_rank_without_a_dump_is_convicted_where_all_that_wait_for_it_gave_up_a
     assert convicted(waits_for(2, 0, 1, 3), *facts, report(2, what="watchdog")) == ()
     assert convicted(waits_for(2, 0, 1, 3), *facts, report(None, what="watchdog")) == ()
     assert convicted(waits_for(2, 0, 1, 3), *(report(rank, what="lost") for rank in (0, 1, 3))) == ()
+    assert convicted(waits_for(2, 0, 1, 3), *facts, sources=logs(0, 1, 2, 3)) == (2,)
+    assert convicted(waits_for(2, 0, 1, 3), *facts, sources=cut(logs(0, 1, 2, 3), 2)) == ()
+    assert convicted(waits_for(2, 0, 1, 3), *facts, sources=cut(logs(0, 1, 2, 3), 1)) == (2,)
