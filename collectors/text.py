@@ -121,7 +121,7 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
         for timed in scan.times.finished(last=block.last):
             yield from step_times(timed, scan.inp)
         if block.last and scan.inp.extent.end is None:
-            scan.inp.unended = not block.data.endswith(b"\n")
+            scan.inp.unended = block.data[-1:] not in (b"", b"\n")
             yield from cut_traceback(block, scan.inp)
     yield from _ended_storms(scan, None)
     if not size and not scan.inp.extent.begin:

@@ -43,9 +43,13 @@ PATTERNS = PatternSet(
 RUNTIME = "2026-May-01 12:00:{:02}.067150 {}:159612 ERROR  TDRV:some_function            "
 
 
+def input_of(raw: bytes) -> Input:
+    return Input("d/x.log", "x.log", io.BufferedReader(io.BytesIO(raw)), len(raw))  # type: ignore[arg-type]
+
+
 def collect(text: str | bytes, *, pure: bool = False) -> tuple[list[Fact], Input]:
     raw = text if isinstance(text, bytes) else text.encode(errors="replace")
-    inp = Input("d/x.log", "x.log", io.BufferedReader(io.BytesIO(raw)), len(raw))  # type: ignore[arg-type]
+    inp = input_of(raw)
     collector = text_collector(PATTERNS, build_matcher(PATTERNS.patterns, pure=pure))
     return list(collector.collect(inp)), inp
 
@@ -149,6 +153,13 @@ def test_coverage_is_the_first_and_the_last_time_and_where_records_were_lost() -
 def test_a_last_line_without_an_end_is_told(ending: str, unended: bool) -> None:
     _, inp = collect(f"2026-05-01T12:00:00Z a line{ending}")
     assert inp.unended is unended
+
+
+def test_a_log_in_which_nothing_stands_lacks_no_end() -> None:
+    inp = input_of(b"")
+    with pytest.raises(UnreadableInput, match="empty"):
+        list(text_collector(PATTERNS, build_matcher(PATTERNS.patterns)).collect(inp))
+    assert not inp.unended
 
 
 def test_an_empty_input_says_so() -> None:
