@@ -1,25 +1,71 @@
-"""How long after its last step a job still held its devices, by the kernel log of a host: whatever zone its clock is in.
+"""How long after its last step a job still held its devices or its nodes, whatever zone the clocks are in.
 
-The kernel notes when a process opens its device and when it lets go, and its log goes on until everything is collected. The
-program's own log tells how long the program ran up to its last step. What the first span is longer than the second one, the
-job stood still.
+The kernel of a host notes when a process opens its device and when it lets go, Slurm when it starts a job and when that is
+done, and their logs go on until everything is collected. The program's own log tells how long the program ran up to its last
+step. What the first span is longer than the second one, the job stood still.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Source
 from neuron_doctor.engine.moments import dated_near
 
+#: A program may write its first line so long after Slurm has started its job, and the clocks of a cluster differ by no more
+#: than its authentication (munge) allows.
+_STARTING_NS, _APART_NS = 900 * 10**9, 300 * 10**9
+_RUNNING = "RUNNING"
+
 
 def unmoved_ns(facts: Sequence[Fact], sources: Iterable[Source]) -> int:
     """The longest such time of any host, in nanoseconds; 0 where a process let go, or where nothing tells."""
-    sources = tuple(sources)
-    held = _held(facts, {source.id: source for source in sources if source.kind == "kernel"})
-    ran = _ran(facts, {source.id: source for source in sources if source.kind == "log"})
-    return max((held[host] - ran[host] for host in held.keys() & ran.keys()), default=0)
+    by_id = {source.id: source for source in sources}
+    held = _held(facts, {name: source for name, source in by_id.items() if source.kind == "kernel"})
+    ran = _ran(facts, {name: source for name, source in by_id.items() if source.kind == "log"})
+    spans = [held[host] - _span_ns(ran[host]) for host in held.keys() & ran.keys()]
+    for host, begin, end in _scheduled(facts, by_id):
+        if host in ran and _is_whole(ran[host], begin):
+            spans.append(end.ns - begin.ns - _STARTING_NS - _span_ns(ran[host]))
+    return max(spans, default=0)
+
+
+def _scheduled(facts: Iterable[Fact], logs: Mapping[str, Source]) -> Iterator[tuple[str, Instant, Instant]]:
+    """Hosts of jobs that Slurm shows as running, each with when its controller started the job, and how far the log goes in
+    which that stands: it would have told of the job's end."""
+    hosts: dict[str, set[str]] = defaultdict(set)
+    states: dict[str, set[str]] = defaultdict(set)
+    turns: dict[tuple[str, str], Fact] = {}
+    for fact in facts:
+        job = str(fact.data.get("job_id", ""))
+        if fact.kind == "slurm-job":
+            states[job].add(str(fact.data["state"]))
+            hosts[job].update([fact.place.host] if fact.place.host else [])
+        elif fact.kind == "job-turn":
+            held = turns.get((fact.source, job))
+            turns[fact.source, job] = fact if held is None or held.span.offset < fact.span.offset else held
+    ended = {job for (_, job), turn in turns.items() if turn.data["what"] != "started"}
+    for (log, job), turn in turns.items():
+        last = logs[log].last if log in logs else None
+        if (
+            job not in ended
+            and states[job] == {_RUNNING}
+            and turn.instant
+            and last
+            and last.clock is turn.instant.clock
+        ):
+            yield from ((host, turn.instant, last) for host in sorted(hosts[job]))
+
+
+def _is_whole(log: tuple[Instant, Instant], started: Instant) -> bool:
+    """Whether a program's log begins with the program, so that no earlier part of it has been rotated away."""
+    first, _ = log
+    return first.clock is started.clock and -_APART_NS <= first.ns - started.ns <= _STARTING_NS
+
+
+def _span_ns(log: tuple[Instant, Instant]) -> int:
+    return log[1].ns - log[0].ns
 
 
 def _held(facts: Iterable[Fact], logs: dict[str, Source]) -> dict[str, int]:
@@ -43,12 +89,13 @@ def _held(facts: Iterable[Fact], logs: dict[str, Source]) -> dict[str, int]:
     return found
 
 
-def _ran(facts: Iterable[Fact], logs: dict[str, Source]) -> dict[str, int]:
-    """By host: the longest time from the beginning of a log of its programs to the last step or other record in it."""
+def _ran(facts: Iterable[Fact], logs: Mapping[str, Source]) -> dict[str, tuple[Instant, Instant]]:
+    """By host: of the logs of its programs the one that goes on the longest, from its beginning to the last step or other
+    record in it."""
     hosts = {f.source: f.place.host for f in facts if f.kind == "progress" and f.source in logs and f.place.host}
-    found: dict[str, int] = {}
-    for source, host in hosts.items():
+    found: dict[str, tuple[Instant, Instant]] = {}
+    for source, host in sorted(hosts.items()):
         first, last = logs[source].first, logs[source].last
         if first is not None and last is not None and first.clock is last.clock:
-            found[host] = max(last.ns - first.ns, found.get(host, 0))
+            found[host] = max(found.get(host, (first, last)), (first, last), key=_span_ns)
     return found

@@ -361,6 +361,12 @@ _ALL = (
         "reason:str restarts:int cancelled_by:str elapsed_s:int",
     ),
     _kind(
+        "job-turn",
+        "a scheduler's log says that it `started` a job, or that the job is `done` or is to end",
+        _TEXT,
+        "what:str job_id:str",
+    ),
+    _kind(
         "listed-nodes",
         "nodes that a scheduler names, as it writes lists of them: `trn-[01-03],head`",
         _TEXT,

@@ -44,3 +44,37 @@ def test_a_log_without_a_year_ends_in_the_year_in_which_its_records_are() -> Non
     yearless = replace(KERNEL, last=Instant(round((2 * 365.25 * 86_400 + 9_000) * SECOND), Clock.YEARLESS))
     found = unmoved(device("attach", year + 5_000, 1), sources=(yearless, LOG))
     assert abs(found - 3_704) < 2 * 86_400
+
+
+CONTROLLER = source("ctl", first=100_000, last=109_000)
+
+
+def turn(what: str, at: float, offset: int = 0, job: str = "7") -> Fact:
+    data = {"what": what, "job_id": job}
+    return Fact("job-turn", data, Place(), Span("ctl", offset), "ctl", Instant(round(at * SECOND), Clock.HOST_LOCAL))
+
+
+def shown(state: str, job: str = "7", host: str = "a") -> Fact:
+    return Fact("slurm-job", {"job_id": job, "state": state}, Place(host=host, job=job), Span("sacct"), "sacct")
+
+
+def test_what_slurm_says_is_running_long_after_the_program_told_of_anything_stood_still() -> None:
+    """The program may have begun to write a quarter of an hour after its job."""
+    slurm = (CONTROLLER, LOG)
+    assert unmoved(turn("started", 100_000), shown("RUNNING"), sources=slurm) == 9_000 - 900 - 296
+    for facts in (
+        (turn("started", 100_000), shown("COMPLETED")),
+        (turn("started", 100_000), shown("RUNNING"), shown("FAILED")),
+        (turn("started", 100_000), turn("done", 105_000, 1), shown("RUNNING")),
+        (turn("started", 100_000), shown("RUNNING", host="b")),
+        (turn("started", 100_000, job="8"), shown("RUNNING")),
+        (turn("started", 100_000),),
+    ):
+        assert unmoved(*facts, sources=slurm) == 0
+
+
+def test_a_log_that_begins_long_after_its_job_may_have_been_rotated() -> None:
+    """A job of days, and the last hour of its log."""
+    assert unmoved(turn("started", 99_200), shown("RUNNING"), sources=(CONTROLLER, LOG)) > 0
+    assert unmoved(turn("started", 99_000), shown("RUNNING"), sources=(CONTROLLER, LOG)) == 0
+    assert unmoved(turn("started", 100_400), shown("RUNNING"), sources=(CONTROLLER, LOG)) == 0
