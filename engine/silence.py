@@ -48,7 +48,7 @@ def silent_ranks(
     [rank] = silent
     if gave_up and spoken - gave_up and not _wrote_nothing(rank, spoken, dumped):
         return []
-    if _is_cut(rank, sources, reports):
+    if _is_incomplete(rank, spoken, sources, reports):
         return []
     host = topology.host_of_rank.get(rank)
     told = [fact for fact in facts if fact.kind == "launcher-failure"]
@@ -86,7 +86,9 @@ def silent_in_dumps(
         )
         alone = len(missing) == 1 and len(spoken) >= _FEWEST and not missing & spoken and waiting <= spoken
         open_verdict = fact.data.get("verdict") == "rank-missing" and not fact.data.get("culprits")
-        collected = (heard is None or missing <= heard) and not any(_is_cut(rank, sources, reports) for rank in missing)
+        collected = (heard is None or missing <= heard) and not any(
+            _is_incomplete(rank, spoken, sources, reports) for rank in missing
+        )
         if alone and open_verdict and not anonymous and collected and waiting:
             [rank] = missing
             told = f"{fact.data['description']}; all others gave up waiting, and its log says nothing"
@@ -103,8 +105,12 @@ def _beside_reports(facts: Iterable[Fact], reports: Iterable[Fact]) -> set[int]:
     return {f.place.rank for f in facts if f.source in where and f.place.rank is not None and f.kind not in _OF_OTHERS}
 
 
-def _is_cut(rank: int, sources: Iterable[Source], reports: Iterable[Fact]) -> bool:
-    """Whether a log in which the rank would have spoken ends in the middle of a line: more may have stood there."""
+def _is_incomplete(rank: int, spoken: set[int], sources: Sequence[Source], reports: Iterable[Fact]) -> bool:
+    """Whether the rank may have spoken in a log that was not collected, as each of the others has one of its own, or in one
+    that ends in the middle of a line."""
+    own = {source.place.rank for source in sources if source.kind == "log"}
+    if spoken <= own and rank not in own:
+        return True
     shared = {report.source for report in reports}
     return any(s.unended and (s.place.rank == rank or (s.place.rank is None and s.id in shared)) for s in sources)
 

@@ -65,6 +65,16 @@ def test_what_was_cut_in_the_middle_of_a_line_may_have_gone_on() -> None:
         assert [one.place.rank for one in found] == expected
 
 
+def test_one_of_which_the_log_is_missing_may_have_spoken_in_it() -> None:
+    """Its program's words stand beside theirs; what their runtimes said has a file for each of the others."""
+    reports = [*(report(rank) for rank in (0, 1, 2, 4, 5)), replace(report(0, what="lost"), source="train")]
+    word = replace(fact("progress", 3, 10.0), source="train")
+    tee = Source("train", "train.log", "log", records=9)
+    for ranks, expected in (((0, 1, 2, 4, 5), []), ((0, 1, 2, 4), [3])):
+        found = silent_ranks([*reports, word], [*logs(*ranks), tee], frozenset(range(6)), JOB)
+        assert [one.place.rank for one in found] == expected
+
+
 def test_two_of_them_are_not_told_apart() -> None:
     assert silent(*(report(rank) for rank in (0, 1, 2, 4))) == []
 
