@@ -74,7 +74,7 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
         if hang.is_waited_for(bottom):
             blames += _of_bottom(hang, bottom)
     if not blames and not all(group.completions for group in groups):
-        blames = _astray_of_all(hang) or _short_of_all(hang)
+        blames = _astray_of_all(hang) or _short_of_all(hang) or _unordered_of_all(hang)
     if _moves(blames, dumps):
         blames = [_seen_moving(blames)]
     elif _are_several_stalls(blames):
@@ -305,6 +305,14 @@ def _short_of_all(hang: Hang) -> list[Blame]:
     short = tuple(short_of_a_round(hang.groups, hang.dumps, hang.dumps))
     told = "issued fewer transfers in its last round than in each one before, and no completion is recorded"
     return [Blame("p2p-missing", told, short, about_ranks=True)] if len(short) == 1 else []
+
+
+def _unordered_of_all(hang: Hang) -> list[Blame]:
+    """Where no completion is recorded, and nothing else tells that anybody waits: the one rank that changed its order."""
+    moving = [rank for rank, dump in hang.dumps.items() if any(group.pairs for group in dump.groups)]
+    left = tuple(left_their_order(hang.groups, hang.dumps, moving))
+    told = "issued the transfers of its last round in another order than before, as no other did, and no completion is recorded"
+    return [Blame("p2p-order", told, left, about_ranks=True)] if len(left) == 1 else []
 
 
 def _astray_of_all(hang: Hang) -> list[Blame]:

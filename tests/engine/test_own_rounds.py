@@ -96,3 +96,19 @@ def test_where_no_completion_is_recorded_the_rank_that_left_one_out_is_told_by_i
     assert verdicts(facts) == {"p2p-missing": {1}}
     facts = facts_of(run(MESH, programs(), Faults(device=dict.fromkeys((0, 1), 0)), ahead=1 << 20), issued)
     assert verdicts(facts) == {"healthy": set()}
+
+
+def test_where_no_completion_is_recorded_the_rank_that_changed_its_order_is_told_by_its_rounds_alone() -> None:
+    mesh = Mesh(1, 2, 2)
+    issued = Recorder(backend="neuron", completions=False)
+    found = {rank: mesh.program(rank, interleaved=True) for rank in range(4)}
+    everywhere = Faults(device=dict.fromkeys(found, 0))
+    assert verdicts(facts_of(run(mesh, found, everywhere, ahead=1 << 20), issued)) == {"healthy": set()}
+    for rank, expected in ((1, {"p2p-order": {1}}), (2, {"healthy": set()})):  # two at once may mean another schedule
+        own = found[rank]
+        moved = [at for at, op in enumerate(own) if op.peers][-4:]
+        at = next(
+            a for a in moved if own[a].peers and own[a + 1].peers and own[a].peers[0][0] != own[a + 1].peers[0][0]
+        )
+        own[at], own[at + 1] = own[at + 1], own[at]
+        assert verdicts(facts_of(run(mesh, found, everywhere, ahead=1 << 20), issued)) == expected
