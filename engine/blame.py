@@ -13,6 +13,7 @@ from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
 from neuron_doctor.engine.idle_ranks import is_through, may_wait, show_ends, silent_peers, with_the_same_end
 from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.own_rounds import (
+    alone_out_of_order,
     have_come_to_one_place,
     left_their_order,
     short_of_a_round,
@@ -309,10 +310,9 @@ def _short_of_all(hang: Hang) -> list[Blame]:
 
 def _unordered_of_all(hang: Hang) -> list[Blame]:
     """Where no completion is recorded, and nothing else tells that anybody waits: the one rank that changed its order."""
-    moving = [rank for rank, dump in hang.dumps.items() if any(group.pairs for group in dump.groups)]
-    left = tuple(left_their_order(hang.groups, hang.dumps, moving))
+    left = alone_out_of_order(hang.groups, hang.dumps)
     told = "issued the transfers of its last round in another order than before, as no other did, and no completion is recorded"
-    return [Blame("p2p-order", told, left, about_ranks=True)] if len(left) == 1 else []
+    return [Blame("p2p-order", told, left, about_ranks=True)] if left else []
 
 
 def _astray_of_all(hang: Hang) -> list[Blame]:

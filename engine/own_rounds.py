@@ -63,6 +63,23 @@ def left_their_order(groups: Iterable[ProcessGroup], dumps: Mapping[int, RankRec
     return set() if None in kept.values() else {rank for rank, same in kept.items() if not same}
 
 
+def alone_out_of_order(groups: Iterable[ProcessGroup], dumps: Mapping[int, RankRecord]) -> tuple[int, ...]:
+    """The one rank that issued the transfers of its last round in another order than before, where one that runs the same
+    program kept its order, and of no other is it known that it did not."""
+    listed = list(groups)
+    courses = {rank: _course(listed, dump) for rank, dump in dumps.items()}
+    left = [rank for rank, course in courses.items() if _keeps_order(course) is False]
+    if len(left) != 1:
+        return ()
+    usual = _ends(courses[left[0]])
+    return tuple(left) if any(_keeps_order(one) and _ends(one) == usual for one in courses.values()) else ()
+
+
+def _ends(course: _Course) -> list[tuple[str, int, int]]:
+    """The transfers of a usual round, by their ends within the group."""
+    return [transfer[1:] for transfer in course.rounds[0]]
+
+
 def _keeps_order(course: _Course) -> bool | None:
     """None where this is not known, or what differs is no order."""
     found = course.rounds
