@@ -74,8 +74,8 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
     for bottom in bottoms(hang.successors):
         if hang.is_waited_for(bottom):
             blames += _of_bottom(hang, bottom)
-    if not blames and not all(group.completions for group in groups):
-        blames = _astray_of_all(hang) or _short_of_all(hang) or _unordered_of_all(hang)
+    if not any(one.culprits for one in blames) and not all(group.completions for group in groups):
+        blames = _astray_of_all(hang) or blames or _short_of_all(hang) or _unordered_of_all(hang)
     if _moves(blames, dumps):
         blames = [_seen_moving(blames)]
     elif _are_several_stalls(blames):
@@ -316,8 +316,8 @@ def _unordered_of_all(hang: Hang) -> list[Blame]:
 
 
 def _astray_of_all(hang: Hang) -> list[Blame]:
-    """Where no completion is recorded, and nothing else tells that anybody waits: who exchanged with the wrong rank, once
-    all three have gone on: before that, two of them may be late."""
+    """Where not all completions are recorded, and nothing else convicts anybody: who exchanged with the wrong rank, once all
+    three have gone on: before that, two of them may be late."""
     return [
         Blame(
             "p2p-mismatch",

@@ -40,7 +40,7 @@ def _scheduled(facts: Iterable[Fact], logs: Mapping[str, Source]) -> Iterator[tu
     for fact in facts:
         job = str(fact.data.get("job_id", ""))
         if fact.kind == "slurm-job":
-            states[job].add(str(fact.data["state"]))
+            states[job].add(str(fact.data.get("state", "")))
             hosts[job].update([fact.place.host] if fact.place.host else [])
         elif fact.kind == "job-turn":
             held = turns.get((fact.source, job))

@@ -182,7 +182,8 @@ def _joined(pending: Iterable[Operation], last_index: int) -> int:
 def _misdirected(hang: Hang) -> dict[int, Gathering]:
     """Ranks that sent to, or receive from, the wrong peer: somebody else waits for just that of them.
 
-    Only where they never had to do with that peer before, or the books of all say so: else it is the peer that is late.
+    Only where they never had to do with that peer before, and do have to do with who waits, or the books of all say so:
+    else it is the peer that is late.
     """
     wanted: dict[tuple[int, int, bool], list[Gathering]] = defaultdict(list)
     transfers = [gathering for gathering in hang.waits.gatherings if gathering.is_transfer]
@@ -193,7 +194,8 @@ def _misdirected(hang: Hang) -> dict[int, Gathering]:
     for gathering in transfers:
         for rank in gathering.waiting:
             others = [g for g in wanted[id(gathering.group), rank, _sends(gathering, rank)] if g is not gathering]
-            if others and gathering.absent and is_first_contact(hang, gathering, rank):
+            known = any(_deals_with(one.group, rank, one.waiting) for one in others)
+            if known and gathering.absent and is_first_contact(hang, gathering, rank):
                 found[rank] = gathering
     for one in astray(hang.groups):
         ends = [{one.rank, one.peer}, {one.rank, one.usual}]
@@ -201,6 +203,13 @@ def _misdirected(hang: Hang) -> dict[int, Gathering]:
         if here:
             found[one.rank] = min(here, key=lambda gathering: one.rank not in gathering.waiting)
     return found
+
+
+def _deals_with(group: ProcessGroup, rank: int, peers: Collection[int]) -> bool:
+    """Whether a rank issued any transfer with one of these, by its own dump."""
+    record = group.members[rank].record
+    ends = {group.global_rank(end) for pair in record.pairs for end in (pair.source, pair.target)} if record else set()
+    return not ends.isdisjoint(peers)
 
 
 def _sends(gathering: Gathering, rank: int) -> bool:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.elapsed import unmoved_ns
 from neuron_doctor.engine.facts import Clock, Fact, Place, Source
-from neuron_doctor.engine.recorder import told_of_collective
+from neuron_doctor.engine.recorder import RECEIVE, SEND, told_of_collective
 
 #: What is collected beside dumps of a hang goes on so long after the last operation was issued.
 _LONG_NS = 60 * 10**9
@@ -60,13 +60,19 @@ def _passing(fact: Fact) -> Fact:
 
 def _slow(recorded: Sequence[Fact], facts: Iterable[Fact]) -> list[Fact]:
     """The stragglers of a job that waits, if for anybody, for them: so it looks now and then as long as it moves."""
-    waited_for = {fact.place.ranks for fact in recorded if fact.data["verdict"] in _OPEN}
+    waited_for = {_waited_for(fact) for fact in recorded if fact.data["verdict"] in _OPEN}
     if not waited_for:
         return []
     from neuron_doctor.engine.collectives import slow_ranks  # noqa: PLC0415 - only where there are dumps
 
     slow = slow_ranks(fact for fact in facts if fact.kind == "fr-rank")
     return [_by_recorder(fact) for fact in slow] if waited_for <= {(), *(fact.place.ranks for fact in slow)} else []
+
+
+def _waited_for(fact: Fact) -> tuple[int, ...]:
+    """The ranks; nobody, where one end of a transfer has not started it: while a job moves, it does so in a moment."""
+    starting = fact.data["verdict"] == "device-stuck" and fact.data["operation"] in (SEND, RECEIVE)
+    return () if starting else fact.place.ranks
 
 
 def _by_recorder(fact: Fact) -> Fact:

@@ -123,6 +123,31 @@ def test_nobody_innocent_is_blamed_or_drained_whatever_failed_and_whatever_is_mi
     assert len({one.judgement.said for one in outcomes}) > len(faults) // 2, "most of them are named"
 
 
+#: Incidents that were once misread, each with what told them in the end.
+ONCE_MISREAD = {
+    "ranks a stage of the pipeline after the straggler": Cell("straggler", "full", 341001),
+    "a pod on the node whose kernel saw its processes": Cell("hw-pcie-error", "full", 341003),
+    "sends and receives that do not add up": Cell("p2p-mismatch", "full", 341002),
+    "groups of the same program": Cell("p2p-mismatch", "full", 341007),
+    "the same beside a collective that seems to stall": Cell("p2p-mismatch", "full", 346001),
+    "a short round before the last one": Cell("p2p-missing", "full", 340000),
+    "an order that only one rank changed": Cell("p2p-order", "full", 344001),
+    "an order that another rank of the same program kept": Cell("p2p-order", "full", 345002),
+    "an open transfer that only one end started": Cell("collectives-device-stuck", "full", 341002),
+    "a monitor that began before the job": Cell("hang-outside-collectives", "full", 341009),
+    "a controller that goes on for long": Cell("hang-outside-collectives", "full", 342000),
+    "a log that ends in the middle of a line": Cell("collectives-barrier-timeout", "cut-tails", 342000),
+    "a log that only one rank lacks": Cell("collectives-size-mismatch", "no-recorder+logs-10", 343001),
+}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("cell", ONCE_MISREAD.values(), ids=ONCE_MISREAD)
+def test_what_was_once_misread_is_not_misread_again(cell: Cell) -> None:
+    [outcome] = evaluate(RULEBOOK, [cell])
+    assert told(outcome) == f"{cell.fault} {cell.loss} seed {cell.seed}: exact: {outcome.judgement.said}"
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("seed", range(200000, 200012))
 def test_a_healthy_job_has_no_error(seed: int, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_the_rank_whose_transfer_nobody_has_an_end_for_is_astray(kind: str, usua
     assert astray(groups_of(PIPELINE, redirected(PIPELINE, kind, usual, peer))) == [Astray(1, peer, usual)]
 
 
-def with_a_barrier_lost(found: dict[int, Program], *, padded: bool) -> dict[str, set[int]]:
+def with_a_barrier_lost(found: dict[int, Program], *, padded: bool, retires: bool = True) -> dict[str, set[int]]:
     """The verdict where the rings of the inner stages, or (`padded`) of all, are one entry short of the whole job."""
     barrier = Op(PIPELINE.groups["default_pg"][0], "barrier")
     length = max(map(len, found.values()))
@@ -52,13 +52,23 @@ def with_a_barrier_lost(found: dict[int, Program], *, padded: bool) -> dict[str,
         rank: [barrier, *[Op(PIPELINE.groups["DATA"][rank])] * (length - len(program) if padded else 0), *program]
         for rank, program in found.items()
     }
-    return issued_by_all(begun, replace(ISSUED, ring=length))
+    return issued_by_all(begun, replace(ISSUED, ring=length, retires=retires))
 
 
-@pytest.mark.parametrize("padded", [True, False])
-def test_a_rank_is_convicted_where_rings_have_lost_what_could_have_been_the_other_end(padded: bool) -> None:
+@pytest.mark.parametrize(("padded", "retires"), [(True, True), (False, True), (True, False)])
+def test_a_rank_is_convicted_where_rings_have_lost_what_could_have_been_the_other_end(
+    padded: bool, retires: bool
+) -> None:
+    """Also where the collective in which all wait in the end seems to stall."""
     found = redirected(PIPELINE, "send", 1, 2, rank=0)
-    assert with_a_barrier_lost(found, padded=padded) == {"p2p-mismatch": {0}}
+    assert with_a_barrier_lost(found, padded=padded, retires=retires) == {"p2p-mismatch": {0}}
+
+
+def test_in_a_first_step_who_waits_for_one_that_waits_is_not_astray() -> None:
+    """Nobody has a past; rank 4, which rank 0 takes for its neighbour, has nothing to do with it."""
+    mesh = Mesh(2, 1, 4)
+    job = run(mesh, redirected(mesh, "send", 2, 4, rank=0, steps=1), Faults())
+    assert verdicts(facts_of(job)) == {"p2p-mismatch": {0}}
 
 
 def test_before_all_three_have_gone_on_two_of_them_may_be_late() -> None:
