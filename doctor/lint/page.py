@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from neuron_doctor.__about__ import VERSION
 from neuron_doctor.engine.checks import CHECKS, Check
 
 _INTRODUCTION = """\
@@ -25,7 +26,7 @@ With [pre-commit](https://pre-commit.com), in `.pre-commit-config.yaml` beside y
 ```yaml
 repos:
   - repo: https://github.com/neuron-doctor/neuron-doctor
-    rev: v0.1.0
+    rev: v%s
     hooks:
       - id: neuron-doctor-rules-lint
         args: [--isolated, --rules, my-rules]
@@ -53,7 +54,7 @@ def lint_page() -> str:
     others = [check for check in CHECKS.values() if not check.loading]
     return "\n".join(
         [
-            _INTRODUCTION,
+            _INTRODUCTION % VERSION,
             "## Rules that cannot be used\n",
             *_sections(loading),
             "## Rules that can be better\n",
