@@ -97,7 +97,9 @@ def _runs(logs: Iterable[_Log], running: Mapping[str, int]) -> list[list[_Log]]:
     runs: list[list[_Log]] = []
     end: Instant | None = None
     for log in sorted(logs, key=lambda log: (log.first.ns, log.id)):
-        if end is None or log.first.ns - end.ns > _pause(runs[-1], end, log, running):
+        since = 0 if end is None else log.first.ns - end.ns
+        # Nearly all logs follow at once: what must be known of a run to end it is not asked for each of thousands.
+        if end is None or (since > _PAUSE and since > _pause(runs[-1], end, log, running)):
             runs.append([])
         runs[-1].append(log)
         end = log.last if end is None or log.last.ns > end.ns else end
@@ -105,7 +107,7 @@ def _runs(logs: Iterable[_Log], running: Mapping[str, int]) -> list[list[_Log]]:
 
 
 def _pause(run: Sequence[_Log], end: Instant, log: _Log, running: Mapping[str, int]) -> int:
-    """How long nothing may have been written in a run before this log."""
+    """How long nothing may have been written in a run before this log; never shorter than `_PAUSE`."""
     if end.clock is log.first.clock is Clock.UTC:
         return _PAUSE
     if _is_over(run, running) and log.jobs <= running.keys():
