@@ -19,8 +19,8 @@ _NAME = regex(r"(?:\s*Static hostname: )?(?P<host>[A-Za-z\d](?:[A-Za-z\d.-]{0,25
 
 
 def _sniff(head: bytes, name: str) -> bool:
-    lines = head_lines(head)
-    return bool(FILE.search(name) and lines and _NAME.match(lines[0]) and (len(lines) == 1 or "Static" in lines[0]))
+    lines = head_lines(head) if FILE.search(name) else ()
+    return bool(lines and _NAME.match(lines[0]) and (len(lines) == 1 or "Static" in lines[0]))
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
