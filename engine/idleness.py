@@ -23,10 +23,8 @@ def standing_still(
 ) -> Iterator[Fact]:
     """The `collective` facts; those that say that nothing is outstanding, as a hang elsewhere where the job stands still.
     One that answers requests stands still where none comes: only one of which a training step is told does so in vain."""
-    steps = [fact for fact in facts if fact.kind == "progress"]
-    trains = bool(steps) and not any(fact.data.get("served") for fact in steps)
-    idle = max(_dated_ns(facts, steps), _counted_ns(facts)) if trains else 0
-    still = max(idle, unmoved_ns(facts, sources)) if trains else 0
+    idle = idle_ns(facts)
+    still = max(idle, unmoved_ns(facts, sources)) if _trains(facts) else 0
     for fact in collectives:
         if still >= _LONG_NS and fact.data.get("verdict") == "healthy" and fact.data.get("witness") == "recorder":
             told = (
@@ -36,6 +34,18 @@ def standing_still(
             yield replace(fact, data={**fact.data, "verdict": "outside", "description": told})
         else:
             yield fact
+
+
+def idle_ns(facts: Sequence[Fact]) -> int:
+    """How long the processes of a training have lived on with idle cores, in nanoseconds; 0 where nothing tells."""
+    steps = [fact for fact in facts if fact.kind == "progress"]
+    return max(_dated_ns(facts, steps), _counted_ns(facts)) if _trains(facts) else 0
+
+
+def _trains(facts: Iterable[Fact]) -> bool:
+    """Whether steps are told of, and none is an answer to a request."""
+    served = [fact.data.get("served") for fact in facts if fact.kind == "progress"]
+    return bool(served) and not any(served)
 
 
 def _counted_ns(facts: Iterable[Fact]) -> int:

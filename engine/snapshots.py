@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.elapsed import unmoved_ns
 from neuron_doctor.engine.facts import Clock, Fact, Place, Source
+from neuron_doctor.engine.idleness import idle_ns
 from neuron_doctor.engine.recorder import RECEIVE, SEND, told_of_collective
 
 #: What is collected beside dumps of a hang goes on so long after the last operation was issued.
@@ -24,7 +25,7 @@ _LONGEST_NS = 600 * 10**9
 _GAVE_UP = frozenset({"hang-report", "launcher-failure", "status"})
 
 #: What the dumps of a job that moves may look like as well; and those of one that moves and waits for a straggler.
-_PASSING = frozenset({"transport-stall", "device-stuck", "undecided"})
+_PASSING = frozenset({"transport-stall", "device-stuck", "undecided", "outside"})
 _OPEN = _PASSING | {"moving", "healthy", "partial-completion", "rank-missing", "p2p-missing"}
 #: The event of a trace that is open while a core executes.
 _EXECUTION = "nc_exec"
@@ -49,13 +50,15 @@ def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iter
 def _may_move(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
     """Whether logs were collected, and nothing in them or beside them shows that the job stands."""
     logged = any(source.kind == "log" and source.records for source in sources)
-    return logged and not _is_hang(facts) and unmoved_ns(facts, sources) < _LONGEST_NS
+    return logged and not _is_hang(facts) and max(unmoved_ns(facts, sources), idle_ns(facts)) < _LONGEST_NS
 
 
 def _passing(fact: Fact) -> Fact:
-    if fact.data.get("verdict") not in _PASSING:
+    waits_for_unknown = fact.data.get("verdict") == "rank-missing" and not fact.data["culprits"]
+    if fact.data.get("verdict") not in _PASSING and not waits_for_unknown:
         return fact
-    return replace(fact, data={**fact.data, "verdict": "unproven"})
+    verdict = "moving" if fact.data["verdict"] == "outside" else "unproven"  # where nobody waits, it is no question
+    return replace(fact, data={**fact.data, "verdict": verdict})
 
 
 def _slow(recorded: Sequence[Fact], facts: Iterable[Fact]) -> list[Fact]:

@@ -113,7 +113,17 @@ def ran(command: str, folder: Path, status: int) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "tutorial.md"], ids=lambda page: page.name)
+@pytest.fixture
+def page(request: pytest.FixtureRequest) -> Path:
+    """A page whose rule is not yet merged, as the tutorial says at its end: then what it shows is no more as it was."""
+    page: Path = request.param
+    rules = {Path(name).stem for fence in fences(page) if (name := fence.file).endswith(".yaml")}
+    if rules & {path.stem for path in (ROOT / "rules").rglob("*.yaml")}:
+        pytest.skip("the rule of this page is merged")
+    return page
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "tutorial.md"], ids=lambda page: page.name, indirect=True)
 def test_a_page_shows_what_the_program_prints(page: Path, tmp_path: Path) -> None:
     """`...` stands for anything. Files of the page are written first; what differs is shown whole."""
     write_files(page, tmp_path)
@@ -128,7 +138,7 @@ def test_a_page_shows_what_the_program_prints(page: Path, tmp_path: Path) -> Non
     assert seen >= 2
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "tutorial.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "tutorial.md"], ids=lambda page: page.name, indirect=True)
 def test_the_rule_of_a_page_fires_as_a_root_on_its_own_example(page: Path, tmp_path: Path) -> None:
     write_files(page, tmp_path)
     [file] = (tmp_path / "my-rules").iterdir()

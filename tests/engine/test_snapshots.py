@@ -6,7 +6,8 @@ from builders import source
 from fr_simulator import MS, START_NS, Faults, Mesh, Recorder, facts_of, run
 
 from neuron_doctor.engine.collectives import match_collectives
-from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Source, Span
+from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Source, Span
+from neuron_doctor.engine.recorder import told_of_collective
 from neuron_doctor.engine.snapshots import questioned
 
 MESH = Mesh(4, 2)
@@ -55,6 +56,28 @@ def test_a_trace_that_ends_inside_executions_may_be_of_a_job_that_moves_unless_s
     assert verdicts(opened, dumps=[]) == ["moving"]
     assert verdicts(opened, dated("hang-report", START_NS, what="watchdog"), dumps=[]) == []
     assert verdicts(opened, dumps=[], sources=()) == []
+
+
+def test_a_rank_without_a_dump_may_come_as_long_as_nobody_gave_up() -> None:
+    late = run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, Faults(host={3: 30}))
+    dumps = [dump for dump in facts_of(late) if dump.place.rank != 3]
+    assert verdicts(dumps=dumps) == ["unproven"]
+    assert verdicts(dated("hang-report", START_NS, what="watchdog"), dumps=dumps) == ["rank-missing"]
+
+
+def test_ranks_that_stand_apart_hang_elsewhere_only_where_something_shows_that_the_job_stands() -> None:
+    data = told_of_collective("outside", "the ranks of 1 stand at different ones", witness="recorder")
+    told = Fact("collective", data, Place(group="1"), Span("dump"), "dump")
+    level = {"name": "neuroncore_utilization", "last": 0.0, "max": 84.0, "held": 44, "period_s": 120.0}
+    idle = Fact("level", level, Place(pid=7, core=0), Span("core"), "monitor")
+    step = dated("progress", START_NS)
+
+    def found(*facts: Fact) -> list[object]:
+        return [fact.data["verdict"] for fact in questioned([told], [step, *facts], (LOG,))]
+
+    assert found() == ["moving"]
+    assert found(idle) == ["outside"]
+    assert found(dated("hang-report", START_NS, what="watchdog")) == ["outside"]
 
 
 def test_dumps_alone_are_those_that_a_time_out_writes() -> None:
