@@ -93,7 +93,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     placed = tuple(with_logs(placed, collection.sources, heard)) if whole else placed
     found, told = _standings(placed, collection.sources, topology)
     compared = [f for f in found if whole or f.data["witness"] == "recorder"]
-    collectives = acquitted(compared, placed, topology.ranks)
+    collectives = acquitted(compared, placed, topology.ranks, heard)
     collectives = standing_still(collectives, placed, collection.sources)
     collectives = questioned(tuple(collectives), placed, collection.sources)
     if whole:
