@@ -39,6 +39,8 @@ _MANY = 8
 _SHOWN = 4
 #: What a collective looks like that runs, or ends, when the dumps are taken.
 _RUNNING = frozenset({"transport-stall", "partial-completion"})
+#: With what arguments ranks came to a collective of which none are told.
+_UNTOLD = "arguments that no record tells"
 #: Two ranks that wait for each other, and no more.
 _TWO = 2
 
@@ -260,21 +262,29 @@ def _of_common_stall(hang: Hang, gathering: Gathering, at: str) -> Blame:
         odd = tuple(waiting) if 2 * len(waiting) < len(members) else ()
         told = f"{at} completed on {named_ranks(sorted(completed))} and never on {named_ranks(waiting)}"
         return Blame("partial-completion", told, culprits=odd, members=tuple(sorted(members)), gathering=gathering)
+    equal = _equal(gathering)
     if not gathering.group.whole:
         told = (
-            f"all ranks that left a dump have come to {at} with {_equal(gathering)}, and it completes on none; no dump lists the "
-            "members of the group, and one may be missing"
+            f"all ranks that left a dump have come to {at} with {equal or _UNTOLD}, and it completes on none; no dump lists "
+            "the members of the group, and one may be missing"
         )
         return Blame("undecided", told, members=tuple(sorted(members)), gathering=gathering)
-    told = f"all ranks have come to {at} with {_equal(gathering)}, and it completes on none"
+    told = f"all ranks have come to {at} with {equal or _UNTOLD}, and it completes on none"
+    if not equal:
+        told += "; the transport below stalls, or these differ"
+        return Blame("undecided", told, members=tuple(sorted(members)), gathering=gathering)
     return Blame("transport-stall", told, members=tuple(sorted(members)), gathering=gathering)
 
 
 def _equal(gathering: Gathering) -> str:
-    """What of the arguments is known to be equal: recorders before PyTorch 2.4 note no types."""
+    """What of the arguments is known to be equal, nothing where none is told: watchdogs may tell of none, recorders before
+    PyTorch 2.4 note no types."""
     operation = gathering.operation
-    typed = operation is None or operation.inputs <= 0 or operation.dtype
-    return "equal arguments" if typed else "equal sizes (their types are not recorded)"
+    if operation is None or (operation.inputs < 0 and not operation.dtype):
+        return ""
+    return (
+        "equal arguments" if operation.inputs == 0 or operation.dtype else "equal sizes (their types are not recorded)"
+    )
 
 
 def _of_transfer(hang: Hang, gathering: Gathering) -> Blame:

@@ -48,8 +48,8 @@ def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iter
 
 
 def _may_move(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
-    """Whether logs were collected, and nothing in them or beside them shows that the job stands."""
-    logged = any(source.kind == "log" and source.records for source in sources)
+    """Whether dated logs were collected, and nothing in them or beside them shows that the job stands."""
+    logged = any(source.kind == "log" and source.records and source.first for source in sources)
     return logged and not _is_hang(facts) and max(unmoved_ns(facts, sources), idle_ns(facts)) < _LONGEST_NS
 
 

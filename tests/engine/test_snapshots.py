@@ -13,7 +13,7 @@ from neuron_doctor.engine.snapshots import questioned
 MESH = Mesh(4, 2)
 STALL = Faults(dead_group=(MESH.groups["TENSOR"][0].name, 10))
 DUMPS = facts_of(run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, STALL, ahead=4))
-LOG = source("train.log")
+LOG = source("train.log", first=0, last=1)
 HOUR_NS = 3600 * 10**9
 
 
@@ -82,6 +82,7 @@ def test_ranks_that_stand_apart_hang_elsewhere_only_where_something_shows_that_t
 
 def test_dumps_alone_are_those_that_a_time_out_writes() -> None:
     assert verdicts(sources=()) == ["transport-stall"]
+    assert verdicts(sources=(source("stack.txt"),)) == ["transport-stall"], "a text without a time tells of none"
 
 
 def test_a_time_out_proves_the_hang() -> None:

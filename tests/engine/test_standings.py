@@ -64,6 +64,11 @@ def test_an_informed_rank_that_enqueued_it_too_is_no_culprit() -> None:
     assert found(facts, 4) == [("transport-stall", (), "watchdog")]
 
 
+def test_a_collective_of_which_no_watchdog_tells_the_sizes_may_differ_in_them() -> None:
+    facts = [fact for rank in range(4) for fact in waits(rank, 412, n=-1)]
+    assert found(facts, 4) == [], "a stall of the network, or not"
+
+
 def test_where_the_size_of_the_world_is_unknown_nobody_says_that_all_have_come() -> None:
     assert found([fact for rank in range(4) for fact in waits(rank, 412)]) == []
 
