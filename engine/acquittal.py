@@ -53,7 +53,8 @@ def _ended_beside(facts: Sequence[Fact], heard: frozenset[int] | None) -> Iterat
             (told if is_told_to_end(end) else own)[end.place.host].update(ranks_of(end.place))
     for host, first in own.items():
         if len(first) == 1 and not first & waited and (heard is None or first <= heard):
-            yield from ((rank, *first) for rank in told[host] - first)
+            [beside] = first
+            yield from ((rank, beside) for rank in told[host] - first)
 
 
 def _without_the_ended(fact: Fact, culprits: frozenset[int], told_to_end: Mapping[int, int]) -> Fact:
