@@ -48,8 +48,10 @@ def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iter
 
 
 def _may_move(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
-    """Whether dated logs were collected, and nothing in them or beside them shows that the job stands."""
-    logged = any(source.kind == "log" and source.records and source.first for source in sources)
+    """Whether logs were collected that have times or tell of steps, and nothing in them or beside them shows that the job
+    stands: somebody's copy of a stack is a text too."""
+    of_steps = {fact.source for fact in facts if fact.kind == "progress"}
+    logged = any(s.kind == "log" and s.records and (s.first is not None or s.id in of_steps) for s in sources)
     return logged and not _is_hang(facts) and max(unmoved_ns(facts, sources), idle_ns(facts)) < _LONGEST_NS
 
 
