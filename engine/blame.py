@@ -23,7 +23,6 @@ from neuron_doctor.engine.pair_order import out_of_pair_order
 from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import GroupRecord, RankRecord, named_ranks
-from neuron_doctor.engine.transfer_books import astray
 from neuron_doctor.engine.waitfor import bottoms, upstream
 
 #: The ranks that wait, directly or through others, are listed for this many faults; for more, those who wait directly.
@@ -77,7 +76,7 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
         if hang.is_waited_for(bottom):
             blames += _of_bottom(hang, bottom)
     if not any(one.culprits for one in blames) and not all(group.completions for group in groups):
-        blames = _astray_of_all(hang) or blames or _short_of_all(hang) or _unordered_of_all(hang)
+        blames = _misdirected_of_all(hang) or blames or _short_of_all(hang) or _unordered_of_all(hang)
     if _moves(blames, dumps):
         blames = [_seen_moving(blames)]
     elif _are_several_stalls(blames):
@@ -325,7 +324,7 @@ def _unordered_of_all(hang: Hang) -> list[Blame]:
     return [Blame("p2p-order", told, left, about_ranks=True)] if left else []
 
 
-def _astray_of_all(hang: Hang) -> list[Blame]:
+def _misdirected_of_all(hang: Hang) -> list[Blame]:
     """Where not all completions are recorded, and nothing else convicts anybody: who exchanged with the wrong rank, once all
     three have gone on: before that, two of them may be late."""
     return [
@@ -336,7 +335,7 @@ def _astray_of_all(hang: Hang) -> list[Blame]:
             waiting=(one.usual,),
             about_ranks=True,
         )
-        for one in astray(hang.groups)
+        for one in hang.unbalanced
         if have_come_to_one_place(hang.dumps[rank] for rank in (one.rank, one.peer, one.usual))
     ]
 

@@ -36,26 +36,21 @@ def _scheduled(facts: Iterable[Fact], logs: Mapping[str, Source]) -> Iterator[tu
     which that stands: it would have told of the job's end."""
     hosts: dict[str, set[str]] = defaultdict(set)
     states: dict[str, set[str]] = defaultdict(set)
-    turns: dict[tuple[str, str], Fact] = {}
+    events: dict[tuple[str, str], Fact] = {}
     for fact in facts:
         job = str(fact.data.get("job_id", ""))
         if fact.kind == "slurm-job":
             states[job].add(str(fact.data.get("state", "")))
             hosts[job].update([fact.place.host] if fact.place.host else [])
-        elif fact.kind == "job-turn":
-            held = turns.get((fact.source, job))
-            turns[fact.source, job] = fact if held is None or held.span.offset < fact.span.offset else held
-    ended = {job for (_, job), turn in turns.items() if turn.data["what"] != "started"}
-    for (log, job), turn in turns.items():
-        last = logs[log].last if log in logs else None
-        if (
-            job not in ended
-            and states[job] == {_RUNNING}
-            and turn.instant
-            and last
-            and last.clock is turn.instant.clock
-        ):
-            yield from ((host, turn.instant, last) for host in sorted(hosts[job]))
+        elif fact.kind == "job-event":
+            held = events.get((fact.source, job))
+            events[fact.source, job] = fact if held is None or held.span.offset < fact.span.offset else held
+    ended = {job for (_, job), event in events.items() if event.data["what"] != "started"}
+    for (log, job), event in events.items():
+        began, last = event.instant, logs[log].last if log in logs else None
+        runs = job not in ended and states[job] == {_RUNNING}
+        if runs and began and last and last.clock is began.clock:
+            yield from ((host, began, last) for host in sorted(hosts[job]))
 
 
 def _is_whole(log: tuple[Instant, Instant], started: Instant) -> bool:

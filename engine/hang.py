@@ -15,7 +15,7 @@ from neuron_doctor.engine.order_vote import out_of_step
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import ROOTED, Operation, RankRecord
 from neuron_doctor.engine.tie_vote import differing_ends, settled
-from neuron_doctor.engine.transfer_books import astray
+from neuron_doctor.engine.transfer_books import Misdirected, misdirected_ranks
 from neuron_doctor.engine.waitfor import bottoms, reversed_edges
 
 #: A rank whose device still works on what peers have completed lags by at least this many collectives.
@@ -93,6 +93,11 @@ class Hang(Struct, dict=True):
         where they are none, or many."""
         found = out_of_step(self.groups)
         return tuple(sorted(found)) if _FEW * len(found) <= len(self.dumps) else ()
+
+    @cached_property
+    def unbalanced(self) -> list[Misdirected]:
+        """The ranks that sent to, or receive from, the wrong peer by the books of their groups, whether they wait or not."""
+        return misdirected_ranks(self.groups)
 
     def is_waited_for(self, bottom: Sequence[int]) -> bool:
         """Whether anybody waits for the end of a chain of waits; where a stuck device stands is no such end."""
@@ -197,7 +202,7 @@ def _misdirected(hang: Hang) -> dict[int, Gathering]:
             known = any(_deals_with(one.group, rank, one.waiting) for one in others)
             if known and gathering.absent and is_first_contact(hang, gathering, rank):
                 found[rank] = gathering
-    for one in astray(hang.groups):
+    for one in hang.unbalanced:
         ends = [{one.rank, one.peer}, {one.rank, one.usual}]
         here = [gathering for gathering in transfers if set(gathering.ends or ()) in ends]
         if here:

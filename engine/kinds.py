@@ -361,7 +361,7 @@ _ALL = (
         "reason:str restarts:int cancelled_by:str elapsed_s:int",
     ),
     _kind(
-        "job-turn",
+        "job-event",
         "a scheduler's log says that it `started` a job, or that the job is `done` or is to end",
         _TEXT,
         "what:str job_id:str",

@@ -39,6 +39,8 @@ def _opened_devices(collection: Collection) -> Iterator[tuple[str, str]]:
     The driver prints the numbers of the node's namespace, which a pod shares only where it runs with `hostPID`.
     """
     opened = unique((fact.place.pid, fact.place.host) for fact in collection.facts if fact.kind == "attach")
+    if not opened:
+        return
     places = [*(source.place for source in collection.sources), *(fact.place for fact in collection.facts)]
     pod_of_process = unique((p.pid, pod_of(p.container)) for p in places if p.pid is not None and p.container)
     processes: dict[str, list[str | None]] = defaultdict(list)

@@ -36,10 +36,11 @@ _CUT = "executions are open at the end of the trace"
 def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fact]:
     """The `collective` facts; where the job may move, those that look so then as well prove nothing, or are a straggler's."""
     sources = tuple(sources)
-    if not _may_move(facts, sources):
+    recorded = [fact for fact in collectives if fact.data.get("witness") == "recorder"]
+    in_question = recorded or any(fact.kind == "ndet-event" for fact in facts)
+    if not in_question or not _may_move(facts, sources):
         yield from collectives
         return
-    recorded = [fact for fact in collectives if fact.data.get("witness") == "recorder"]
     slow = _slow(recorded, facts)
     yield from (fact for fact in collectives if fact.data.get("witness") != "recorder")
     yield from (_passing(fact) for fact in recorded if not (slow and fact.data["verdict"] in _OPEN))
@@ -48,10 +49,10 @@ def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iter
 
 
 def _may_move(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
-    """Whether logs were collected that have times or tell of steps, and nothing in them or beside them shows that the job
-    stands: somebody's copy of a stack is a text too."""
-    of_steps = {fact.source for fact in facts if fact.kind == "progress"}
-    logged = any(s.kind == "log" and s.records and (s.first is not None or s.id in of_steps) for s in sources)
+    """Whether logs were collected, and nothing in them or beside them shows that the job stands. A text without a time of which
+    no more is known than that a pattern matches may be a stack that somebody took because of a hang."""
+    telling = {fact.source for fact in facts if fact.kind != "hit"}
+    logged = any(s.kind == "log" and s.records and (s.first is not None or s.id in telling) for s in sources)
     return logged and not _is_hang(facts) and max(unmoved_ns(facts, sources), idle_ns(facts)) < _LONGEST_NS
 
 

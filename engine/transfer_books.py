@@ -18,7 +18,7 @@ _SIBLINGS, _ASKED = 2, 8
 _TWO = 2
 
 
-class Astray(NamedTuple):
+class Misdirected(NamedTuple):
     """A rank that exchanged with a peer that has no end for it, while the usual one lacks as many of that rank."""
 
     rank: int
@@ -37,22 +37,22 @@ class _Books(NamedTuple):
         return sum(book[pair] for book in self for pair in ((one, other), (other, one)))
 
 
-def astray(groups: Sequence[ProcessGroup]) -> list[Astray]:
+def misdirected_ranks(groups: Sequence[ProcessGroup]) -> list[Misdirected]:
     """One rank at most of each group, as two amiss could be explained in several ways. What no dump is there to confirm
     does not count; where rings have lost some ends of transfers and kept others, nothing is told."""
     return [found for group in groups if (found := _of_group(group, groups))]
 
 
-def _of_group(group: ProcessGroup, groups: Iterable[ProcessGroup]) -> Astray | None:
+def _of_group(group: ProcessGroup, groups: Iterable[ProcessGroup]) -> Misdirected | None:
     books = _books(group)
     gaps = _gaps(books, {rank for rank, member in group.members.items() if member.record})
     if len(gaps) != _TWO or gaps.total():
         return None
     [(lost, times)], [wanting] = (+gaps).items(), (-gaps).keys()
     if lost[0] == wanting[0]:
-        found, habit = Astray(lost[0], lost[1], wanting[1]), books.sent[wanting]
+        found, habit = Misdirected(lost[0], lost[1], wanting[1]), books.sent[wanting]
     elif lost[1] == wanting[1]:
-        found, habit = Astray(lost[1], wanting[0], lost[0]), books.received[lost]
+        found, habit = Misdirected(lost[1], wanting[0], lost[0]), books.received[lost]
     else:
         return None
     never = books.between(found.rank, found.peer) == times
@@ -76,7 +76,7 @@ def _gaps(books: _Books, known: set[int]) -> Counter[tuple[int, int]]:
     return Counter({pair: gap for pair in pairs if (gap := books.sent[pair] - books.received[pair])})
 
 
-def _never_meet(group: ProcessGroup, groups: Iterable[ProcessGroup], found: Astray) -> bool:
+def _never_meet(group: ProcessGroup, groups: Iterable[ProcessGroup], found: Misdirected) -> bool:
     """Whether the ranks in the places of these two have nothing to do with each other in all groups of the same program."""
     rank, peer = group.ranks.index(found.rank), group.ranks.index(found.peer)
     siblings = islice((one for one in groups if one is not group and _are_alike(one, group)), _ASKED)

@@ -49,9 +49,9 @@ def test_a_log_without_a_year_ends_in_the_year_in_which_its_records_are() -> Non
 CONTROLLER = source("ctl", first=100_000, last=109_000)
 
 
-def turn(what: str, at: float, offset: int = 0, job: str = "7") -> Fact:
+def event(what: str, at: float, offset: int = 0, job: str = "7") -> Fact:
     data = {"what": what, "job_id": job}
-    return Fact("job-turn", data, Place(), Span("ctl", offset), "ctl", Instant(round(at * SECOND), Clock.HOST_LOCAL))
+    return Fact("job-event", data, Place(), Span("ctl", offset), "ctl", Instant(round(at * SECOND), Clock.HOST_LOCAL))
 
 
 def shown(state: str, job: str = "7", host: str = "a") -> Fact:
@@ -61,20 +61,20 @@ def shown(state: str, job: str = "7", host: str = "a") -> Fact:
 def test_what_slurm_says_is_running_long_after_the_program_told_of_anything_stood_still() -> None:
     """The program may have begun to write a quarter of an hour after its job."""
     slurm = (CONTROLLER, LOG)
-    assert unmoved(turn("started", 100_000), shown("RUNNING"), sources=slurm) == 9_000 - 900 - 296
+    assert unmoved(event("started", 100_000), shown("RUNNING"), sources=slurm) == 9_000 - 900 - 296
     for facts in (
-        (turn("started", 100_000), shown("COMPLETED")),
-        (turn("started", 100_000), shown("RUNNING"), shown("FAILED")),
-        (turn("started", 100_000), turn("done", 105_000, 1), shown("RUNNING")),
-        (turn("started", 100_000), shown("RUNNING", host="b")),
-        (turn("started", 100_000, job="8"), shown("RUNNING")),
-        (turn("started", 100_000),),
+        (event("started", 100_000), shown("COMPLETED")),
+        (event("started", 100_000), shown("RUNNING"), shown("FAILED")),
+        (event("started", 100_000), event("done", 105_000, 1), shown("RUNNING")),
+        (event("started", 100_000), shown("RUNNING", host="b")),
+        (event("started", 100_000, job="8"), shown("RUNNING")),
+        (event("started", 100_000),),
     ):
         assert unmoved(*facts, sources=slurm) == 0
 
 
 def test_a_log_that_begins_long_after_its_job_may_have_been_rotated() -> None:
     """A job of days, and the last hour of its log."""
-    assert unmoved(turn("started", 99_200), shown("RUNNING"), sources=(CONTROLLER, LOG)) > 0
-    assert unmoved(turn("started", 99_000), shown("RUNNING"), sources=(CONTROLLER, LOG)) == 0
-    assert unmoved(turn("started", 100_400), shown("RUNNING"), sources=(CONTROLLER, LOG)) == 0
+    assert unmoved(event("started", 99_200), shown("RUNNING"), sources=(CONTROLLER, LOG)) > 0
+    assert unmoved(event("started", 99_000), shown("RUNNING"), sources=(CONTROLLER, LOG)) == 0
+    assert unmoved(event("started", 100_400), shown("RUNNING"), sources=(CONTROLLER, LOG)) == 0

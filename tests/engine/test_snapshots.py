@@ -82,7 +82,13 @@ def test_ranks_that_stand_apart_hang_elsewhere_only_where_something_shows_that_t
 
 def test_dumps_alone_are_those_that_a_time_out_writes() -> None:
     assert verdicts(sources=()) == ["transport-stall"]
-    assert verdicts(sources=(source("stack.txt"),)) == ["transport-stall"], "a text without a time tells of none"
+
+
+def test_a_text_without_a_time_is_a_log_if_it_tells_of_the_job() -> None:
+    said = Fact("version", {"component": "runtime"}, NOWHERE, Span("out.txt"), "out.txt")
+    stack = Fact("hit", {"pattern": "stack-of-main-thread"}, NOWHERE, Span("out.txt"), "out.txt")
+    assert verdicts(said, sources=(source("out.txt"),)) == ["unproven"]
+    assert verdicts(stack, sources=(source("out.txt"),)) == ["transport-stall"]
 
 
 def test_a_time_out_proves_the_hang() -> None:

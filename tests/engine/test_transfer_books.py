@@ -10,7 +10,7 @@ from test_collectives import verdicts
 
 from neuron_doctor.engine.dumps import selections
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
-from neuron_doctor.engine.transfer_books import Astray, astray
+from neuron_doctor.engine.transfer_books import Misdirected, misdirected_ranks
 
 PIPELINE = Mesh(1, 1, 4)
 ISSUED = Recorder(backend="neuron", completions=False)
@@ -40,11 +40,13 @@ def groups_of(mesh: Mesh, found: dict[int, Program]) -> list[ProcessGroup]:
 
 
 @pytest.mark.parametrize(("kind", "usual", "peer"), [("send", 2, 3), ("recv", 0, 3), ("recv", 2, 3), ("send", 0, 3)])
-def test_the_rank_whose_transfer_nobody_has_an_end_for_is_astray(kind: str, usual: int, peer: int) -> None:
-    assert astray(groups_of(PIPELINE, redirected(PIPELINE, kind, usual, peer))) == [Astray(1, peer, usual)]
+def test_the_rank_whose_transfer_nobody_has_an_end_for_is_misdirected(kind: str, usual: int, peer: int) -> None:
+    assert misdirected_ranks(groups_of(PIPELINE, redirected(PIPELINE, kind, usual, peer))) == [
+        Misdirected(1, peer, usual)
+    ]
 
 
-def with_a_barrier_lost(found: dict[int, Program], *, padded: bool, retires: bool = True) -> dict[str, set[int]]:
+def with_a_barrier_lost(found: dict[int, Program], *, padded: bool) -> dict[str, set[int]]:
     """The verdict where the rings of the inner stages, or (`padded`) of all, are one entry short of the whole job."""
     barrier = Op(PIPELINE.groups["default_pg"][0], "barrier")
     length = max(map(len, found.values()))
@@ -52,19 +54,16 @@ def with_a_barrier_lost(found: dict[int, Program], *, padded: bool, retires: boo
         rank: [barrier, *[Op(PIPELINE.groups["DATA"][rank])] * (length - len(program) if padded else 0), *program]
         for rank, program in found.items()
     }
-    return issued_by_all(begun, replace(ISSUED, ring=length, retires=retires))
+    return issued_by_all(begun, replace(ISSUED, ring=length))
 
 
-@pytest.mark.parametrize(("padded", "retires"), [(True, True), (False, True), (True, False)])
-def test_a_rank_is_convicted_where_rings_have_lost_what_could_have_been_the_other_end(
-    padded: bool, retires: bool
-) -> None:
-    """Also where the collective in which all wait in the end seems to stall."""
+@pytest.mark.parametrize("padded", [True, False])
+def test_a_rank_is_convicted_where_rings_have_lost_what_could_have_been_the_other_end(padded: bool) -> None:
     found = redirected(PIPELINE, "send", 1, 2, rank=0)
-    assert with_a_barrier_lost(found, padded=padded, retires=retires) == {"p2p-mismatch": {0}}
+    assert with_a_barrier_lost(found, padded=padded) == {"p2p-mismatch": {0}}
 
 
-def test_in_a_first_step_who_waits_for_one_that_waits_is_not_astray() -> None:
+def test_in_a_first_step_who_waits_for_one_that_waits_is_not_misdirected() -> None:
     """Nobody has a past; rank 4, which rank 0 takes for its neighbour, has nothing to do with it."""
     mesh = Mesh(2, 1, 4)
     job = run(mesh, redirected(mesh, "send", 2, 4, rank=0, steps=1), Faults())
@@ -73,21 +72,21 @@ def test_in_a_first_step_who_waits_for_one_that_waits_is_not_astray() -> None:
 
 def test_before_all_three_have_gone_on_two_of_them_may_be_late() -> None:
     found = {rank: program[:-1] for rank, program in redirected(PIPELINE, "send", 1, 2, rank=0).items()}
-    assert astray(groups_of(PIPELINE, found)) == [Astray(0, 2, 1)]
+    assert misdirected_ranks(groups_of(PIPELINE, found)) == [Misdirected(0, 2, 1)]
     assert "p2p-mismatch" not in with_a_barrier_lost(found, padded=True)
 
 
 def test_two_that_are_amiss_are_explained_in_several_ways() -> None:
     found = redirected(PIPELINE, "send", 2, 3)
     found[2] = redirected(PIPELINE, "send", 3, 0, rank=2)[2]
-    assert astray(groups_of(PIPELINE, found)) == []
+    assert misdirected_ranks(groups_of(PIPELINE, found)) == []
 
 
-@pytest.mark.parametrize(("data", "expected"), [(3, [Astray(0, 6, 3)]), (1, [])])
-def test_a_first_and_only_transfer_is_astray_where_groups_of_the_same_program_have_none_such(
-    data: int, expected: list[Astray]
+@pytest.mark.parametrize(("data", "expected"), [(3, [Misdirected(0, 6, 3)]), (1, [])])
+def test_a_first_and_only_transfer_is_misdirected_where_groups_of_the_same_program_have_none_such(
+    data: int, expected: list[Misdirected]
 ) -> None:
     mesh = Mesh(1, data, 3)
     usual, peer = data, 2 * data
     found = redirected(mesh, "send", usual, peer, rank=0, steps=1)
-    assert astray(groups_of(mesh, found)) == expected
+    assert misdirected_ranks(groups_of(mesh, found)) == expected

@@ -1,0 +1,54 @@
+"""What a scheduler's log says of jobs: that they began, and that they are done or are to end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builtin_rules import rulebook
+
+from neuron_doctor.pipeline import collect
+from neuron_doctor.request import Request
+
+
+def events(folder: Path, line: str) -> list[tuple[object, object]]:
+    (folder / "slurmctld.log").write_text(f"[2026-08-09T02:46:26.769] {line}\n")
+    facts = collect(Request((str(folder),)), rulebook()).facts
+    return [(f.data["what"], f.data["job_id"]) for f in facts if f.kind == "job-event"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sched: Allocate JobId=7719 NodeList=trn-[021-024] #CPUs=512 Partition=trn",
+        "sched/backfill: _start_job: Started JobId=7719 in trn on trn-016",
+    ],
+)
+def test_a_job_begins(tmp_path: Path, line: str) -> None:
+    assert events(tmp_path, line) == [("started", "7719")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "_job_complete: JobId=7719 WEXITSTATUS 0",
+        "_job_complete: JobId=7719 done",
+        "job_complete: JobId=7719 done",
+        "_slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=7719 uid 1000",
+        "Time limit exhausted for JobId=7719",
+        "Killing JobId=7719 on failed node trn-016",
+        "preempted JobId=7719 has been killed to reclaim resources for JobId=7720",
+        "Requeuing JobId=7719",
+        "requeue JobId=7719 due to failure of node trn-016",
+        "requeue job JobId=7719 due to failure of node trn-016",
+    ],
+)
+def test_a_job_is_done_or_is_to_end(tmp_path: Path, line: str) -> None:
+    assert events(tmp_path, line) == [("done", "7719")]
+
+
+@pytest.mark.parametrize(
+    "line", ["_slurm_rpc_submit_batch_job: JobId=7719 InitPrio=1", "Health Check run without error"]
+)
+def test_other_lines_say_neither(tmp_path: Path, line: str) -> None:
+    assert events(tmp_path, line) == []
