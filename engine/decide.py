@@ -267,9 +267,13 @@ def _ended_below(fact: Fact, ends: Iterable[RecordQuery], by_name: Mapping[str, 
 
 def _lag(moment: Moment, others: Iterable[Moment], clocks: Timeline) -> int | None:
     """How long after the last of the others it was, at most; None unless it surely followed all of them."""
-    gaps = [clocks.difference(other, moment) for other in others]
-    sure = [gap.high for gap in gaps if gap is not None and gap.low > 0]
-    return min(sure) if sure and len(sure) == len(gaps) else None
+    lags = []
+    for other in others:
+        gap = clocks.difference(other, moment)
+        if gap is None or gap.low <= 0:
+            return None
+        lags.append(gap.high)
+    return min(lags, default=None)
 
 
 def _differ(a: int | None, b: int | None) -> bool:
