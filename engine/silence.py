@@ -20,7 +20,8 @@ _GAVE_UP = frozenset({"collectives", "barrier", "watchdog"})
 _SAID = _GAVE_UP | {"lost"}
 #: What is told of a rank by others.
 _OF_OTHERS = frozenset({"launcher-failure", "oom-kill", "attach", "detach", "core-dump"})
-#: So many ranks must speak; and so many where nothing tells when the silent one ended, nor a dump that is missing.
+#: So many ranks must speak; and so many where nothing tells when the silent one ended, nor that it outlived the others, nor a
+#: dump that is missing.
 _FEWEST = 3
 _FEWEST_UNTIMED = 4
 
@@ -42,6 +43,10 @@ def silent_ranks(
     heard |= {f.place.rank for f in facts if f.kind == "progress" and f.place.rank is not None}
     known = set(topology.ranks) if of_logs is None else of_logs
     heard |= known & _beside_reports(facts, reports)
+    bereft = _bereft(reports, spoken - gave_up)
+    everybody = spoken == set(range(topology.world_size or len(spoken)))
+    if bereft is not None and everybody:
+        spoken = gave_up
     silent = heard - spoken
     if len(silent) != 1 or len(spoken) < _FEWEST or logs_of_unnamed(reports):
         return []
@@ -56,8 +61,12 @@ def silent_ranks(
         return []  # a rank of which nothing was collected failed by itself: that may be the one
     ends = [end for end in told if rank in ranks_of(end.place) and is_told_to_end(end)]
     near = [fact for fact in reports if fact.place.host == host]
-    fewest = _FEWEST if ends or _wrote_nothing(rank, spoken, dumped) else _FEWEST_UNTIMED
-    if not all(_is_late(end, near) for end in ends) or len(spoken) < fewest:
+    outlived = spoken <= {one for end in told for one in ranks_of(end.place)}
+    fewest = _FEWEST if ends or outlived or _wrote_nothing(rank, spoken, dumped) else _FEWEST_UNTIMED
+    lasting = [
+        end for end in ends if end.data.get("told")
+    ] or ends  # it lived on for as long as it did not heed SIGTERM
+    if (rank != bereft and not all(_is_late(end, near) for end in lasting)) or len(spoken) < fewest:
         return []
     first = min(reports, key=canonical)
     place = Place(job=first.place.job, attempt=first.place.attempt, host=host, rank=rank)
@@ -118,6 +127,18 @@ def _is_incomplete(rank: int, spoken: set[int], sources: Sequence[Source], repor
 def _wrote_nothing(rank: int, spoken: set[int], dumped: set[int | None]) -> bool:
     """Whether it left no dump either, as all that spoke did: then a log without a line is no accident."""
     return rank not in dumped and spoken <= dumped
+
+
+def _bereft(reports: Iterable[Fact], only_lost: set[int]) -> int | None:
+    """The one rank that never gave up, and only lost peers well after all others of its host had given up: one that was
+    slower would have given up by then."""
+    lost = _own_words(report for report in reports if only_lost & set(ranks_of(report.place)))
+    if len(only_lost) != 1 or not lost:
+        return None
+    first = min(lost, key=canonical)
+    near = [report for report in reports if report.data["what"] in _GAVE_UP and report.place.host == first.place.host]
+    enough = len({rank for report in near for rank in ranks_of(report.place)}) >= _FEWEST
+    return only_lost.pop() if enough and all(_is_late(one, near) for one in lost) else None
 
 
 def _own_words(reports: Iterable[Fact]) -> list[Fact]:

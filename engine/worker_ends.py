@@ -142,5 +142,7 @@ def _after_the_first(told: Iterable[Fact]) -> Callable[[Fact], bool]:
 
 
 def is_told_to_end(end: Fact) -> bool:
-    """Whether a worker ended by SIGTERM, as launchers end those that run when another one has failed."""
-    return end.data.get("signal") == _SIGTERM or end.data.get("exitcode") in _TOLD_TO_END
+    """Whether a worker ended by SIGTERM, as launchers end those that run when another one has failed, or was killed since it
+    did not heed that."""
+    by_signal = end.data.get("signal") == _SIGTERM or end.data.get("exitcode") in _TOLD_TO_END
+    return by_signal or end.data.get("told") is True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source, Span
@@ -103,11 +104,43 @@ def test_few_who_speak_prove_nothing_where_nothing_tells_when_it_ended() -> None
     assert silent(*facts, fact("launcher-failure", 2, 640.0, signal=15), ranks=range(4)) == [2]
 
 
+def test_few_who_speak_are_enough_where_all_of_them_ended_and_it_did_not() -> None:
+    facts = [report(rank) for rank in (0, 1, 3)]
+    ends = [fact("launcher-failure", rank, 605.0, signal=6) for rank in (0, 1, 3)]
+    assert silent(*facts, *ends[1:], ranks=range(4)) == []
+    assert silent(*facts, *ends, ranks=range(4)) == [2]
+
+
 def test_one_that_was_ended_while_the_others_spoke_may_have_been_slower() -> None:
     facts = [report(rank, 600.0 + rank / 2) for rank in (0, 1, 2, 4, 5)]
     assert silent(*facts, fact("launcher-failure", 3, 602.0, signal=15)) == []
     assert silent(*facts, fact("launcher-failure", 3, 604.0, exitcode=-15)) == []
     assert silent(*facts, fact("launcher-failure", 3, 606.0, signal=15)) == [3]
+
+
+def test_one_that_did_not_heed_that_it_was_to_end_was_not_slower() -> None:
+    facts = [report(rank, 600.0 + rank / 2) for rank in (0, 1, 2, 4, 5)]
+    to_end = fact("launcher-failure", 3, 602.0, signal=15)
+    assert silent(*facts, to_end, fact("launcher-failure", 3, 632.0, signal=9, exitcode=-9, told=True)) == [3]
+    assert silent(*facts, to_end, fact("launcher-failure", 3, 603.0, signal=9, exitcode=-9, told=True)) == []
+    assert silent(*facts, to_end, fact("launcher-failure", 5, 632.0, signal=9, exitcode=-9, told=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("at", "others", "expected"),
+    [
+        (604.0, (0, 1, 2, 4, 5), [3]),
+        (602.0, (0, 1, 2, 4, 5), []),  # it may only have been slower
+        (604.0, (0, 1, 2, 4), []),  # and rank 5 may be the one
+        (None, (0, 1, 2, 4, 5), []),
+    ],
+)
+def test_one_that_only_lost_those_who_had_long_given_up(
+    at: float | None, others: tuple[int, ...], expected: list[int]
+) -> None:
+    facts = [report(rank, 600.0 + rank / 4) for rank in others]
+    assert silent(*facts, report(3, at, "lost"), ranks=range(6)) == expected
+    assert silent(*facts, report(3, at, "lost"), report(0, at, "lost"), ranks=range(6)) == expected
 
 
 def test_one_that_was_ended_at_an_unknown_time_may_have_been_slower() -> None:
