@@ -2,7 +2,8 @@
 
 The kernel of a host notes when a process opens its device and when it lets go, Slurm when it starts a job and when that is
 done, and their logs go on until everything is collected. The program's own log tells how long the program ran up to its last
-step. What the first span is longer than the second one, the job stood still.
+step. What the first span is longer than the second one, the job stood still. Where somebody asks a program for a dump of its
+flight recorder, its own log says how long after the last step that was.
 """
 
 from __future__ import annotations
@@ -28,7 +29,19 @@ def unmoved_ns(facts: Sequence[Fact], sources: Iterable[Source]) -> int:
     for host, begin, end in _scheduled(facts, by_id):
         if host in ran and _is_whole(ran[host], begin):
             spans.append(end.ns - begin.ns - _STARTING_NS - _span_ns(ran[host]))
-    return max(spans, default=0)
+    return max([*spans, *_until_asked(facts)], default=0)
+
+
+def _until_asked(facts: Iterable[Fact]) -> Iterator[int]:
+    """How long after the last step in its log a program was asked for a dump."""
+    steps: dict[tuple[str, Clock], int] = {}
+    asked: dict[tuple[str, Clock], int] = {}
+    for fact in facts:
+        latest = {"progress": steps, "dump-request": asked}.get(fact.kind)
+        if latest is not None and fact.instant:
+            of = (fact.source, fact.instant.clock)
+            latest[of] = max(fact.instant.ns, latest.get(of, fact.instant.ns))
+    return (asked[of] - steps[of] for of in asked.keys() & steps.keys())
 
 
 def _scheduled(facts: Iterable[Fact], logs: Mapping[str, Source]) -> Iterator[tuple[str, Instant, Instant]]:

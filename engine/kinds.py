@@ -64,6 +64,12 @@ _ALL = (
         _TEXT,
         "exited:bool workers:int",
     ),
+    _kind(
+        "dump-request",
+        "a rank says that somebody asked it for a dump of its flight recorder, through the pipe",
+        _TEXT,
+        "",
+    ),
     _kind("restart", "a launcher says that it starts its workers anew", _TEXT, "launcher:str"),
     _kind(
         "step-time",

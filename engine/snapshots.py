@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from neuron_doctor.engine.elapsed import unmoved_ns
 from neuron_doctor.engine.facts import Clock, Fact, Place, Source
 from neuron_doctor.engine.idleness import idle_ns
-from neuron_doctor.engine.recorder import RECEIVE, SEND, told_of_collective
+from neuron_doctor.engine.recorder import RECEIVE, SEND, named_ranks, told_of_collective
+from neuron_doctor.engine.zones import STEP_NS
 
 #: What is collected beside dumps of a hang goes on so long after the last operation was issued.
 _LONG_NS = 60 * 10**9
@@ -42,8 +43,11 @@ def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iter
         yield from collectives
         return
     slow = _slow(recorded, facts)
+    went_on = _ranks_that_went_on(facts)
     yield from (fact for fact in collectives if fact.data.get("witness") != "recorder")
-    yield from (_passing(fact) for fact in recorded if not (slow and fact.data["verdict"] in _OPEN))
+    for fact in recorded:
+        if not (slow and fact.data["verdict"] in _OPEN):
+            yield _over(fact, went_on) or _passing(fact)
     yield from slow
     yield from _cut(facts)
 
@@ -60,8 +64,45 @@ def _passing(fact: Fact) -> Fact:
     waits_for_unknown = fact.data.get("verdict") == "rank-missing" and not fact.data["culprits"]
     if fact.data.get("verdict") not in _PASSING and not waits_for_unknown:
         return fact
-    verdict = "moving" if fact.data["verdict"] == "outside" else "unproven"  # where nobody waits, it is no question
+    # where nobody waits, it is no question
+    return _with_verdict(fact, "moving" if fact.data["verdict"] == "outside" else "unproven")
+
+
+def _over(fact: Fact, went_on: frozenset[int]) -> Fact | None:
+    """The same as something that passed, where ranks went on that take part in it."""
+    members = fact.data.get("members")
+    ranks = sorted(went_on.intersection(members)) if isinstance(members, tuple) else []
+    if not ranks or fact.data["verdict"] == "healthy":
+        return None
+    told = f"{fact.data['description']}; {named_ranks(ranks)} went on afterwards"
+    return _with_verdict(replace(fact, data={**fact.data, "description": told}), "moving")
+
+
+def _with_verdict(fact: Fact, verdict: str) -> Fact:
     return replace(fact, data={**fact.data, "verdict": verdict})
+
+
+def _ranks_that_went_on(facts: Iterable[Fact]) -> frozenset[int]:
+    """The ranks that left a dump and say that their work is done, or make a step, after the last operation of any dump. A
+    word may be written at once where an operation is only issued: a step counts some time after it, by a clock in UTC."""
+    facts = tuple(facts)
+    issued = {f.place.rank: ns for f in facts if f.kind == "fr-rank" and isinstance(ns := f.data["last_ns"], int)}
+    last = max(issued.values(), default=0)
+    least = {"completion": 1, "progress": _LONG_NS}
+    words = [
+        f for f in facts if f.place.rank in issued and (f.kind == "completion" or (f.kind in least and _is_dated(f)))
+    ]
+    return frozenset(f.place.rank for f in words if f.place.rank is not None and _after_ns(f, last) >= least[f.kind])
+
+
+def _after_ns(fact: Fact, ns: int) -> int:
+    """How long after a moment in UTC a fact was, -1 where nothing tells; by a clock of whatever zone what is least, as zones
+    differ by quarters of an hour."""
+    clock = fact.instant.clock if fact.instant else None
+    if fact.instant is None or clock not in (Clock.UTC, Clock.HOST_LOCAL):
+        return -1
+    after = fact.instant.ns - ns
+    return after if clock is Clock.UTC else (after + STEP_NS // 2) % STEP_NS - STEP_NS // 2
 
 
 def _slow(recorded: Sequence[Fact], facts: Iterable[Fact]) -> list[Fact]:

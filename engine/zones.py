@@ -13,7 +13,8 @@ from neuron_doctor.engine.offsets import Offsets
 from neuron_doctor.engine.orders import Order
 
 _MINUTE = 60 * 1_000_000_000
-_STEP = 15 * _MINUTE
+#: Zones differ by multiples of this.
+STEP_NS = 15 * _MINUTE
 #: The zones of the world: twelve hours west to fourteen hours east.
 _WEST, _EAST = 12 * 60 * _MINUTE, 14 * 60 * _MINUTE
 ZONE = "zone"
@@ -78,7 +79,7 @@ def _differences(offsets: Offsets, a: Track, b: Track) -> list[int]:
     low, high = offsets.between(a, b)
     if low is None or high is None:
         return []
-    return list(range(-(-low // _STEP) * _STEP, high + 1, _STEP))
+    return list(range(-(-low // STEP_NS) * STEP_NS, high + 1, STEP_NS))
 
 
 def _exactly(a: Track, b: Track, shift: int) -> Iterator[Order]:

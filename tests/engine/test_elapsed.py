@@ -46,6 +46,16 @@ def test_a_log_without_a_year_ends_in_the_year_in_which_its_records_are() -> Non
     assert abs(found - 3_704) < 2 * 86_400
 
 
+def asked(at: float, clock: Clock = Clock.HOST_LOCAL, log: str = "s") -> Fact:
+    return Fact("dump-request", {}, Place(), Span(log, 900), log, Instant(round(at * SECOND), clock))
+
+
+def test_who_is_asked_for_a_dump_tells_how_long_ago_the_last_step_was() -> None:
+    assert unmoved(asked(103_000), sources=(LOG,)) == 2_700
+    assert unmoved(asked(103_000), asked(103_100), sources=(LOG,)) == 2_800
+    assert unmoved(asked(103_000, log="other"), asked(103_000, Clock.UTC), sources=(LOG,)) == 0
+
+
 CONTROLLER = source("ctl", first=100_000, last=109_000)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from builders import source
 from fr_simulator import MS, START_NS, Faults, Mesh, Recorder, facts_of, run
+from msgspec.structs import replace
 
 from neuron_doctor.engine.collectives import match_collectives
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Source, Span
@@ -106,6 +108,30 @@ def test_what_is_dated_an_hour_later_proves_the_hang() -> None:
 
 def test_but_not_if_the_job_got_on_meanwhile() -> None:
     assert verdicts(dated("progress", START_NS + HOUR_NS)) == ["unproven"]
+
+
+@pytest.mark.parametrize(
+    ("word", "after_s", "clock", "expected"),
+    [
+        ("completion", 1, Clock.UTC, "moving"),
+        ("completion", 1 + 2 * 3600, Clock.HOST_LOCAL, "moving"),  # two hours east
+        ("completion", -1, Clock.UTC, "unproven"),
+        ("completion", -1 - 5 * 3600, Clock.HOST_LOCAL, "unproven"),
+        ("progress", 61, Clock.UTC, "moving"),
+        ("progress", 1, Clock.UTC, "unproven"),  # it may have been written when the collective was only issued
+        ("progress", 61, Clock.HOST_LOCAL, "unproven"),  # or fourteen minutes before, in another zone
+    ],
+)
+def test_what_a_rank_was_in_is_over_where_it_went_on(word: str, after_s: int, clock: Clock, expected: str) -> None:
+    last = max(int(str(dump.data["last_ns"])) for dump in DUMPS)
+    told = Fact(word, {}, Place(rank=1), Span(word), word, Instant(last + after_s * 10**9, clock))
+    assert verdicts(told) == [expected]
+    assert verdicts(replace(told, place=Place(rank=7))) == ["unproven"]  # it has no part in the collective
+
+
+def test_somebody_gave_up_before_another_attempt_went_on() -> None:
+    word = replace(dated("completion", START_NS + HOUR_NS), place=Place(rank=1))
+    assert verdicts(word, dated("hang-report", START_NS, what="watchdog")) == ["transport-stall"]
 
 
 def test_recorders_without_completions_that_show_several_stalls_show_no_single_reason() -> None:
