@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from neuron_doctor.engine.facts import Fact, Place, Source, ranks_of
 from neuron_doctor.engine.match import canonical
 from neuron_doctor.engine.moments import difference_ns, moment_of
+from neuron_doctor.engine.quiet_cores import quiet_rank
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.worker_ends import is_told_to_end, logs_of_unnamed
 
@@ -47,13 +48,18 @@ def silent_ranks(
     everybody = spoken == set(range(topology.world_size or len(spoken)))
     if bereft is not None and everybody:
         spoken = gave_up
+    quiet = quiet_rank(facts, topology.world_size or 1 + max(gave_up, default=0))
+    quiet = None if quiet is None or quiet.rank in gave_up else quiet
+    if quiet is not None:
+        gave_up |= quiet.others
+        heard, spoken = heard | {quiet.rank}, spoken | quiet.others
     silent = heard - spoken
-    if len(silent) != 1 or len(spoken) < _FEWEST or logs_of_unnamed(reports):
+    if len(silent) != 1 or len(spoken) < _FEWEST or (quiet is None and logs_of_unnamed(reports)):
         return []
     [rank] = silent
     if gave_up and spoken - gave_up and not _wrote_nothing(rank, spoken, dumped):
         return []
-    if _is_incomplete(rank, spoken, sources, reports):
+    if quiet is None and _is_incomplete(rank, spoken, sources, reports):
         return []
     host = topology.host_of_rank.get(rank)
     told = [fact for fact in facts if fact.kind == "launcher-failure"]
