@@ -56,7 +56,7 @@ def heard_ranks(
         (fact.source, fact.span.offset) for fact in facts if fact.kind in _OF_OTHERS
     }  # and what else those lines state
     spoken = [fact for fact in facts if fact.source in logs and (fact.source, fact.span.offset) not in told]
-    unnamed = logs_of_unnamed(fact for fact in spoken if fact.kind == "hang-report")
+    unnamed = logs_of_unnamed(fact for fact in spoken if fact.kind == "hang-report" and fact.place.pid is None)
     nobodys = [fact for fact in spoken if _is_of_nobody(fact) and not _is_of_no_end(fact, harmless)]
     anonymous = unnamed | {fact.source for fact in nobodys if fact.kind != "hang-report"}
     heard |= {f.place.rank for f in spoken if f.place.rank is not None and f.source not in anonymous}
