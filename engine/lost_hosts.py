@@ -37,13 +37,21 @@ def lost_hosts(facts: Sequence[Fact], sources: Iterable[Source], topology: Topol
         if host and fact.place.host and host != fact.place.host:
             named[host].setdefault((fact.place.host, fact.place.rank, fact.place.pid), fact)
     silent = sorted(named.keys() - {fact.place.host for fact in lost})
-    logged = {completed_place(s.place, topology).host for s in sources if s.kind == "log" and s.records}
-    if len(silent) != 1 or silent[0] not in logged or len(named[silent[0]]) < _FEWEST:
+    if len(silent) != 1 or not _is_heard(silent[0], sources, topology) or len(named[silent[0]]) < _FEWEST:
         return []
     first = next(iter(named[silent[0]].values()))
     place = Place(job=first.place.job, attempt=first.place.attempt, host=silent[0],
                   instance_id=topology.instance_of.get(silent[0]))  # fmt: skip
     return [replace(first, kind="lost-host", data={"peers": len(named[silent[0]])}, place=place, repeats=0)]
+
+
+def _is_heard(host: str, sources: Iterable[Source], topology: Topology) -> bool:
+    """Whether its processes would tell of a loss here: where each rank has a log of its own, none of them may lack."""
+    logs = [source for source in sources if source.kind == "log" and source.records]
+    own = [source.place.rank for source in logs if completed_place(source.place, topology).host == host]
+    if not own or topology.world_size is None or not any(rank is not None for rank in own):
+        return bool(own)
+    return len({rank for rank in own if rank is not None}) * len(topology.hosts) >= topology.world_size
 
 
 def _host_of(peer: object, topology: Topology) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from neuron_doctor.engine.facts import Fact, Place, Source, Span
 from neuron_doctor.engine.lost_hosts import lost_hosts
 from neuron_doctor.engine.topology import Topology
@@ -16,8 +18,8 @@ def lost(host: int, rank: int, peer: str = "", what: str = "lost") -> Fact:
     return Fact("hang-report", data, Place(host=HOSTS[host - 1], rank=rank), Span(f"rank{rank}"), f"rank{rank}")
 
 
-def named(*facts: Fact, logs: list[Source] = LOGS) -> list[str | None]:
-    return [found.place.host for found in lost_hosts(facts, logs, JOB)]
+def named(*facts: Fact, logs: list[Source] = LOGS, job: Topology = JOB) -> list[str | None]:
+    return [found.place.host for found in lost_hosts(facts, logs, job)]
 
 
 def test_the_silent_one_of_those_that_are_named_is_found() -> None:
@@ -43,6 +45,19 @@ def test_another_host_that_is_named_and_not_heard_may_be_it() -> None:
 
 def test_one_without_logs_is_not_silent() -> None:
     assert named(lost(1, 0, "10.0.0.3"), lost(2, 8, "10.0.0.3"), logs=LOGS[:2]) == []
+
+
+def test_one_is_not_silent_if_logs_of_its_ranks_are_missing() -> None:
+    facts = [lost(1, 0, "10.0.0.3"), lost(2, 2, "10.0.0.3")]
+    logs = [
+        Source(f"r{rank}", f"r{rank}", "log", records=9, place=Place(host=HOSTS[rank // 2], rank=rank))
+        for rank in range(6)
+    ]
+    job = replace(JOB, world_size=6)
+    assert named(*facts, logs=logs, job=job) == ["ip-10-0-0-3"]
+    assert named(*facts, logs=logs[:5], job=job) == []
+    assert named(*facts, logs=[*LOGS, *logs[:5]], job=job) == []
+    assert named(*facts, logs=LOGS, job=job) == ["ip-10-0-0-3"]
 
 
 def test_who_gives_up_waiting_is_lost_as_well() -> None:
