@@ -10,7 +10,7 @@ from typing import NamedTuple
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import SEND
 
-#: So many transfers with the right rank, and none with the wrong one, are a habit.
+#: More ends of transfers with the right rank, in either direction, and none with the wrong one, are a habit.
 _HABIT = 3
 #: So many groups of the same program, in none of which the two have to do with each other, tell as much; no more than so
 #: many are asked.
@@ -50,13 +50,14 @@ def _of_group(group: ProcessGroup, groups: Iterable[ProcessGroup]) -> Misdirecte
         return None
     [(lost, times)], [wanting] = (+gaps).items(), (-gaps).keys()
     if lost[0] == wanting[0]:
-        found, habit = Misdirected(lost[0], lost[1], wanting[1]), books.sent[wanting]
+        found = Misdirected(lost[0], lost[1], wanting[1])
     elif lost[1] == wanting[1]:
-        found, habit = Misdirected(lost[1], wanting[0], lost[0]), books.received[lost]
+        found = Misdirected(lost[1], wanting[0], lost[0])
     else:
         return None
     never = books.between(found.rank, found.peer) == times
-    return found if never and (habit >= _HABIT or _never_meet(group, groups, found)) else None
+    habit = books.between(found.rank, found.usual) > _HABIT
+    return found if never and (habit or _never_meet(group, groups, found)) else None
 
 
 def _books(group: ProcessGroup) -> _Books:
