@@ -29,6 +29,8 @@ from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.world import world_of
 
+#: What is told of those for whom others wait.
+_OF_WAITS = frozenset({"collective", "silent-rank", "lost-host"})
 #: Reasons of events by which a Job, or an operator's job, has ended well.
 JOB_ENDED = frozenset({"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJobSucceeded"})
 
@@ -45,7 +47,7 @@ class EndedWell(Struct, frozen=True):
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
         of_peer = match.rule.cause.by == "peer"
-        if (self.ranks or self.job) and match.facts and all(fact.kind == "collective" for fact in match.facts):
+        if (self.ranks or self.job) and match.facts and all(fact.kind in _OF_WAITS for fact in match.facts):
             return True
         if not match.facts or not match.rule.survivable:
             return False

@@ -4,7 +4,8 @@ when a task ends. Where a task is a worker that is its rank. Where it is a launc
 
 It is no rank in a log in which
 
-- a worker says another rank behind the label (`2: [rank64]: ...`), and none, from task 1 on, says the same (`3: [rank3]: ...`);
+- a worker says another rank behind the label (`2: [rank64]: ...`), and none, from task 1 on, says the same (`3: [rank3]: ...`):
+  then each node was given a step of its own, or its task is a launcher;
 - or torchrun reports the ends of workers, and srun those of its tasks.
 
 Then the label still tells which lines are of one node: what one of them says of its host holds for all.
@@ -21,8 +22,9 @@ from neuron_doctor.engine.facts import Fact, Place
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
-#: The label, and the rank that torch writes behind it (torch.distributed.elastic, PyTorch 2.4 and later).
-_LABELLED = regex(r" {0,6}(?P<task>\d{1,6}): {1,2}(?:\[rank(?P<rank>\d{1,6})\])?")
+#: The label, and the rank that torch (torch.distributed.elastic, PyTorch 2.4 and later) or a program writes behind it, perhaps
+#: after the time.
+_LABELLED = regex(r" {0,6}(?P<task>\d{1,6}): {1,2}(?:[^\[\n]{0,40}\[rank ?(?P<rank>\d{1,6})\])?")
 
 
 def without_tasks_for_ranks(facts: Sequence[Fact]) -> Sequence[Fact]:

@@ -54,6 +54,20 @@ def test_what_a_launchers_log_says_before_all_its_processes_ended_with_0_is_surv
     assert found == {("waits", Role.SURVIVED), ("raised", Role.SURVIVED)}
 
 
+@pytest.mark.parametrize("kind", ["silent-rank", "lost-host"])
+def test_nobody_waited_for_ever_for_one_that_was_silent_in_a_job_that_completed(tmp_path: Path, kind: str) -> None:
+    book = pack(tmp_path, rule("gone", f"record: {kind}", cause="bug"))
+    fact = said(kind, {"others" if kind == "silent-rank" else "peers": 5}, host="b")
+
+    def role(*more: Fact) -> set[Role]:
+        sources = (source("s"), source("acct", kind="slurm"))
+        return {found.role for found in diagnose(book, Collection(sources, (fact, *more))).findings}
+
+    assert role() == {Role.ROOT}
+    assert role(row("FAILED", 1)) == {Role.ROOT}
+    assert role(row()) == {Role.SURVIVED}
+
+
 def test_a_broken_device_is_told_however_well_the_job_ended(tmp_path: Path) -> None:
     assert roles(tmp_path, hit("broke", pid=3), end()) == {("broke", Role.ROOT)}
 
