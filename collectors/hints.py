@@ -50,6 +50,8 @@ _EVIDENCE = (
     r"|before|after|pre|post|previous|tail|full|stacks?|py-?spy|backtraces?)"
 )
 _EVIDENCE_BEFORE = regex(rf"(?:{_EVIDENCE}[-_.])+", re.IGNORECASE)
+#: `node-ip-10-0-3-7.dmesg`: the word says what the address is of.
+_NOUN_BEFORE = regex(r"(?:node|host|instance)[-_.](?=ip-\d|i-0)", re.IGNORECASE)
 _EVIDENCE_AFTER = regex(rf"[-_.]{_EVIDENCE}$", re.IGNORECASE)
 
 _NOUN = r"(?:node|host|compute|server|machine|vm|instance|algo|head|master|cn)"
@@ -109,7 +111,7 @@ def bare(name: str) -> str:
     stem = plain(name)
     stem = _PID_AT_END.sub("", _RANK_ITSELF.sub("", stem)).strip("-_.")
     before = _EVIDENCE_BEFORE.match(stem)
-    stem = stem[before.end() :] if before else stem
+    stem = _NOUN_BEFORE.sub("", stem[before.end() :] if before else stem, count=1)
     while shorter := _EVIDENCE_AFTER.sub("", stem):
         if shorter == stem:
             break

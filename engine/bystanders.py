@@ -14,6 +14,8 @@ from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.regexes import regex
 
 _CONTROLLERS = frozenset({"slurm", "kubectl"})
+#: What is collected of a machine, whoever runs there.
+_OF_MACHINES = frozenset({"kernel", "neuron-monitor", "neuron-ls", "sysfs"})
 #: The number of a job, without what tells tasks of an array or parts of a heterogeneous job.
 _NUMBER = regex(r"\d{1,12}")
 #: Whose faults others on the same host share.
@@ -22,14 +24,16 @@ _SHARED = frozenset({"host", "hardware", "network"})
 
 class Bystanders(Struct, frozen=True):
     """The sources of controllers; the jobs and the pods that anything else tells of too (of pods the first word, which
-    those of one job share), and the hosts of those; and all nodes of the job, where it is known that they are all. Where
-    controllers have nothing of the job, nothing is known of whose logs these are."""
+    those of one job share), and the hosts of those; and all nodes of the job, where it is known that they are all. `strange`
+    are sources of machines that controllers list and that are none of these. Where controllers have nothing of the job,
+    nothing is known of whose logs these are."""
 
     controllers: frozenset[str] = frozenset()
     jobs: frozenset[str] = frozenset()
     pods: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     nodes: frozenset[str] = frozenset()
+    strange: frozenset[str] = frozenset()
 
     def hold(self, match: Match) -> bool:
         """Whether all of the match is about others, and its fault is none that is surely on a host of the job. What ended a
@@ -41,8 +45,10 @@ class Bystanders(Struct, frozen=True):
         return match.rule.cause.by not in _SHARED or self.hosts.isdisjoint(match.hosts)
 
     def is_other(self, fact: Fact) -> bool:
-        """Whether a controller says it, of others."""
+        """Whether a controller says it, of others, or a machine on which the job has nothing."""
         place = fact.place
+        if fact.source in self.strange and self.nodes:
+            return True
         if fact.source not in self.controllers:
             return False
         if place.job is not None:
@@ -59,20 +65,28 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     if not controllers:
         return Bystanders()
     listed = [fact for fact in facts if fact.source in controllers]
-    told = [fact.place for fact in facts if fact.source not in controllers]
-    told += [source.place for source in sources if source.id not in controllers]
+    strange = _strange(facts, sources, listed)
+    told = [fact.place for fact in facts if fact.source not in controllers | strange]
+    told += [source.place for source in sources if source.id not in controllers | strange]
     jobs = {number for place in told if (number := _number(place.job))}
     jobs &= {number for fact in listed if (number := _number(fact.place.job))}
     pods = {pod_of(fact.place.container) for fact in listed if fact.place.container}
     pods &= {pod_of(place.container) for place in told if place.container} | set(_names_of_files(sources, controllers))
     words = frozenset(_word(pod) for pod in pods)
-    return Bystanders(
-        controllers,
-        frozenset(jobs),
-        words,
-        frozenset(place.host for place in told if place.host) | {n for n in _homes(listed, words).values() if n},
-        _nodes_of_job(listed, jobs) or _nodes_of_pods(listed, pods, words),
-    )
+    hosts = frozenset(place.host for place in told if place.host) | {n for n in _homes(listed, words).values() if n}
+    nodes = _nodes_of_job(listed, jobs) or _nodes_of_pods(listed, pods, words)
+    strange = {source.id for source in sources if source.id in strange and source.place.host not in nodes | hosts}
+    return Bystanders(controllers, frozenset(jobs), words, hosts, nodes, frozenset(strange))
+
+
+def _strange(facts: Iterable[Fact], sources: Iterable[Source], listed: Iterable[Fact]) -> frozenset[str]:
+    """What is collected of machines that controllers list and on which no program spoke."""
+    known = {str(fact.data["name"]) if fact.kind == "node" else fact.place.host for fact in listed}
+    programs = {source.id for source in sources if source.kind not in _CONTROLLERS | _OF_MACHINES}
+    spoke = {source.place.host for source in sources if source.id in programs}
+    spoke |= {fact.place.host for fact in facts if fact.source in programs}
+    machines = [source for source in sources if source.kind in _OF_MACHINES]
+    return frozenset(s.id for s in machines if s.place.host in known and s.place.host not in spoke)
 
 
 def _nodes_of_job(listed: Iterable[Fact], jobs: set[str]) -> frozenset[str]:

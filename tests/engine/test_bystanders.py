@@ -127,3 +127,28 @@ def test_slurm_says_which_nodes_the_job_has(tmp_path: Path, node: str, role: Rol
     facts = (hit("ended", source="sacct", host=node), job, hit("raising", source="log", rank=0, job="9001"))
     found = diagnose(pack(tmp_path, *rules), Collection((source("log", job="9001"), ACCOUNTING), facts))
     assert {finding.rule: finding.role for finding in found.findings}["ended"] is role
+
+
+@pytest.mark.parametrize(
+    ("node", "listed_too", "role"),
+    [("n9", True, Role.CONTEXT), ("n9", False, Role.ROOT), ("n2", True, Role.ROOT)],
+)
+def test_what_the_kernel_of_a_machine_says_on_which_the_job_has_nothing_is_of_others(
+    tmp_path: Path, node: str, listed_too: bool, role: Role
+) -> None:
+    rules = (
+        rule("ended", "record: ended", cause="broken-device", at="host", patterns=("ended",)),
+        rule("raised", "record: raising", at="rank", patterns=("raising",)),
+    )
+    pods = [listed("sft-0", "n1"), listed("sft-1", "n2", offset=300)]
+    pods += [listed("monitor-x7", node, offset=600)] if listed_too else []
+    raised = hit("raising", source="sft-0.log", rank=0)
+    broken = hit("ended", source="kern", host=node)
+    sources = (source("sft-0.log"), source("kern", kind="kernel", host=node), PODS)
+
+    def role_of(*facts: Fact) -> Role:
+        found = diagnose(pack(tmp_path, *rules), Collection(sources, facts)).findings
+        return next(finding.role for finding in found if finding.rule == "ended")
+
+    assert role_of(broken, raised, *pods) is role
+    assert role_of(broken, *pods) is Role.ROOT  # where nothing else is, it is suspected
