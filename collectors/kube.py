@@ -69,6 +69,7 @@ class Container(Struct, frozen=True):
     restarts: int = 0
     ready: bool = False
     node: str = ""
+    ip: str = ""
     ending: Ending | None = None
 
 
@@ -105,6 +106,7 @@ def container_facts(inp: Input, container: Container, span: Span, end_span: Span
         "signal": ending.signal if ending else 0,
         "ready": container.ready,
         "node": container.node,
+        "ip": container.ip,
     }
     yield Fact("pod", data, place, span, inp.source_id)
     if ending is not None and ending.exit_code:

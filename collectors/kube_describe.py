@@ -105,6 +105,7 @@ def _pod(inp: Input, thing: _Object) -> Iterator[Fact]:
         phase=thing.value("Status").split(" ")[0],
         reason=thing.value("Reason"),
         node=_node_of(thing),
+        ip=thing.value("IP"),
     )
     span = _span(inp, (thing.sections.get("Status") or thing.sections.get("Name") or thing.sections["Containers"])[0])
     found = False

@@ -71,6 +71,7 @@ def _pod(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
         phase=_text(_dig(value, "status"), "phase"),
         reason=_text(_dig(value, "status"), "reason"),
         node=_text(_dig(value, "spec"), "nodeName"),
+        ip=_text(_dig(value, "status"), "podIP"),
     )
     span = document.quote(element, "phase", base.phase or None)
     states = [s for key in ("initContainerStatuses", "containerStatuses") for s in _list(value, "status", key)]

@@ -103,6 +103,7 @@ def _pod(cells: dict[str, str]) -> Container:
         restarts=int(restarts[0]) if restarts else 0,
         ready=ready == wanted,
         node=_shown(cells, "NODE"),
+        ip=_shown(cells, "IP"),
     )
 
 

@@ -16,6 +16,7 @@ from neuron_doctor.engine.regexes import regex
 #: A name without this may mean anything (`train/`).
 _TELLING = regex(r"\d|-")
 _NUMBER = regex(r"\d+")
+_CONTAINER = regex(r"(?P<name>[a-z\d][a-z\d-]{0,62})(?:_previous)?")
 #: What may stand between the names of a pod and a container, or between a pod and other words.
 _BETWEEN = "._-"
 
@@ -68,7 +69,7 @@ def _shape(path: str) -> str:
     return path.removesuffix(name) + _NUMBER.sub("#", name)
 
 
-def _named(source: Source, pods: Mapping[str, Iterable[str]]) -> str:
+def _named(source: Source, pods: Mapping[str, set[str]]) -> str:
     """The pod, and container, after which the innermost part of the path is called that names one."""
     for part in reversed(source.path.replace("!", "/").split("/")):
         for name in dict.fromkeys((part, plain(part))):
@@ -79,9 +80,12 @@ def _named(source: Source, pods: Mapping[str, Iterable[str]]) -> str:
     return ""
 
 
-def _containers(name: str, pods: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, str]]:
-    """`train-worker-3_pytorch`: a pod and one of its containers."""
+def _containers(name: str, pods: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
+    """`train-worker-3_pytorch`: a pod and one of its containers. Of a pod whose containers nothing names, any name will do
+    behind a character that no name of a pod has."""
     for at in (n for n, letter in enumerate(name) if letter in _BETWEEN):
         pod, container = name[:at], name[at + 1 :]
         if container and container in pods.get(pod, ()):
             yield pod, container
+        elif name[at] == "_" and pods.get(pod) == {""} and (found := _CONTAINER.fullmatch(container)):
+            yield pod, found["name"]

@@ -61,6 +61,8 @@ def _stated_together(facts: Iterable[Fact]) -> list[list[str]]:
             key = (fact.source, fact.place.pid) if fact.place.pid is not None else number
             said = [fact.data.get(name) for name in ("hostname", "address", "instance_id", "pod")]
             together[key].extend(str(name) for name in (*said, fact.place.instance_id) if name)
+        elif fact.kind == "pod" and fact.data.get("ip") and fact.place.host:
+            together[number] = [str(fact.data["ip"]), fact.place.host]
     return list(together.values())
 
 

@@ -338,7 +338,7 @@ _ALL = (
         "a Kubernetes pod or container as kubectl shows it",
         "kubectl",
         "namespace:str name:str container:str phase:str reason:str restarts:int exit_code:int signal:int "
-        "ready:bool node:str",
+        "ready:bool node:str ip:str",
     ),
     _kind(
         "node",

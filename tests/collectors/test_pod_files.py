@@ -37,6 +37,19 @@ def test_a_name_states_a_pod_that_kubernetes_lists(path: str, container: str | N
     assert containers(path, *listed) == (container, container)
 
 
+@pytest.mark.parametrize(
+    ("path", "container"),
+    [
+        ("train-worker-1_vllm.log", "train-worker-1/vllm"),
+        ("train-worker-1_vllm_previous.log", "train-worker-1/vllm"),
+        ("train-worker-1-vllm.log", None),
+        ("train-worker-1_of_the_job.log", None),
+    ],
+)
+def test_of_a_pod_whose_containers_nothing_names_any_name_will_do(path: str, container: str | None) -> None:
+    assert containers(path, pod("train-worker-1"), pod("train-worker-0")) == (container, container)
+
+
 def test_what_lines_of_another_file_are_from_names_a_file_too() -> None:
     line = Fact("hit", {"pattern": "p"}, Place(container="w-b"), Span("insights.csv"), "insights.csv")
     assert containers("w-b.dmesg", line) == ("w-b", "w-b")
