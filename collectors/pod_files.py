@@ -16,7 +16,10 @@ from neuron_doctor.engine.regexes import regex
 #: A name without this may mean anything (`train/`).
 _TELLING = regex(r"\d|-")
 _NUMBER = regex(r"\d+")
-_CONTAINER = regex(r"(?P<name>[a-z\d][a-z\d-]{0,62})(?:_previous)?")
+#: `kubectl logs --previous`: the same container before it was started anew.
+_PREVIOUS = regex(r"[._-]prev(?:ious)?$")
+#: A container, perhaps with how often it had been restarted.
+_CONTAINER = regex(r"(?P<name>[a-z\d][a-z\d-]{0,62})(?:_(?:previous|\d{1,3}))?")
 #: What may stand between the names of a pod and a container, or between a pod and other words.
 _BETWEEN = "._-"
 
@@ -72,7 +75,7 @@ def _shape(path: str) -> str:
 def _named(source: Source, pods: Mapping[str, set[str]]) -> str:
     """The pod, and container, after which the innermost part of the path is called that names one."""
     for part in reversed(source.path.replace("!", "/").split("/")):
-        for name in dict.fromkeys((part, plain(part))):
+        for name in dict.fromkeys((part, plain(part), _PREVIOUS.sub("", plain(part)))):
             if name in pods:
                 return name
             for pod, container in _containers(name, pods):

@@ -69,7 +69,7 @@ def _sniff(head: bytes, _name: str) -> bool:
         return "State" in first and has_form(head, _SACCT)
     if _SINFO_TITLE.match(first):
         return has_form(head, re.compile(f"{_SINFO_TITLE.pattern}|{anonymous(_SINFO)}"))
-    if squeue.is_date(first) or squeue.is_title(first):
+    if squeue.is_title(first):
         return squeue.sniff(head)
     return first.startswith(("JobId=", "NodeName=")) and has_form(head, _SCONTROL, 0.95)
 
@@ -83,7 +83,7 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             yield from _job(inp, line, record)
     elif _SINFO_TITLE.match(first):
         yield from _reasons(inp, rows)
-    elif squeue.is_date(first) or squeue.is_title(first):
+    elif squeue.is_title(first):
         for line, record in squeue.records(rows):
             yield from _job(inp, line, record)
     else:

@@ -28,6 +28,10 @@ _PROMPT = regex(
 )
 
 
+#: What `date` prints (also above the long table of squeue), before the output of the command that matters.
+_DATE = regex(r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?:[AP]M )?(?:[A-Z]{2,5} )?\d{4}\s*$")
+
+
 class Line(Struct, frozen=True):
     """One line: `text` without its end, the `raw` bytes with it, byte `offset`, `number` from 1, and the host that the
     shell prompt above it names."""
@@ -77,8 +81,8 @@ def command_of(text: str) -> str | None:
 
 
 def _is_output(text: str) -> bool:
-    """Whether a line is neither blank nor a prompt."""
-    return bool(text) and not text.isspace() and command_of(text) is None
+    """Whether a line is neither blank nor a prompt nor a mere date."""
+    return bool(text) and not text.isspace() and command_of(text) is None and not _DATE.match(text)
 
 
 def output(lines: Iterable[Line]) -> list[Line]:

@@ -14,7 +14,6 @@ from types import MappingProxyType
 from neuron_doctor.collectors.snapshot import Line, head_lines
 from neuron_doctor.engine.regexes import regex
 
-_DATE = regex(r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\s*$")
 _WORD = regex(r"[A-Z][A-Z_()/:]{0,30}")
 #: Of a longer line only this much is looked at.
 _LONGEST = 1000
@@ -66,14 +65,9 @@ def is_title(text: str) -> bool:
     return "JOBID" in words and any(state in words for state in _STATES) and all(map(_WORD.fullmatch, words))
 
 
-def is_date(text: str) -> bool:
-    """Whether a line is the one above a long table."""
-    return bool(_DATE.match(text))
-
-
 def sniff(head: bytes) -> bool:
     """Whether the text is such a table and nothing else; its last line may have been cut off."""
-    title, *rows = [line for line in head_lines(head) if not is_date(line)] or [""]
+    title, *rows = head_lines(head) or ("",)
     if rows and not head.endswith(b"\n"):
         rows.pop()
     return is_title(title) and all(is_title(row) or _cells(title, row) for row in rows)

@@ -8,6 +8,8 @@ was caught, peers that went first at the end.
 - A process's word holds for what the same process said before it. What follows it may be the failure of the last save.
 - The scheduler's word (Slurm's COMPLETED 0:0, a Job of Kubernetes that is complete, pods that have succeeded) holds for all
   whose fault lies with a peer, and for all collectives: nobody waited for ever in a job that came to its end.
+- A word in a later log of the same container holds for what its earlier one (`kubectl logs --previous`) says, the failure
+  that ended that one too: it was started anew.
 - Launchers that say together, each in words of its own, that as many workers ended with 0 as the flight recorders show ranks
   speak for all collectives of these: somebody asked for the dumps of a job that moved.
 
@@ -26,6 +28,7 @@ from msgspec import Struct, field
 from neuron_doctor.engine.bystanders import Bystanders
 from neuron_doctor.engine.facts import Fact, pod_of
 from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.moments import difference_ns, moment_of
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.world import world_of
 
@@ -37,12 +40,13 @@ JOB_ENDED = frozenset({"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJ
 
 class EndedWell(Struct, frozen=True):
     """The words of good ends by source, where the last progress of each source stands, and whether the job, or each rank that
-    the flight recorders know, ended well."""
+    the flight recorders know, ended well. `of_container`: the words by container."""
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)
     job: bool = False
     ranks: bool = False
+    of_container: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
 
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
@@ -53,6 +57,7 @@ class EndedWell(Struct, frozen=True):
             return False
         return (self.job and of_peer) or all(
             any(self._holds(word, fact, single, of_peer=of_peer) for word in self.words.get(fact.source, ()))
+            or _ran_anew(fact, self.of_container)
             for fact in match.facts
         )
 
@@ -82,16 +87,33 @@ def ended_well(facts: Iterable[Fact], others: Bystanders) -> EndedWell:
             restarts[fact.source].append(fact.span.offset)
         elif fact.kind == "launcher-failure" and fact.place.attempt in (None, last):
             failures.append(fact)
-    if not all(_made_good(fact, restarts[fact.source], words[fact.source]) for fact in failures):
+    of_container: dict[str, list[Fact]] = defaultdict(list)
+    for told in words.values():
+        for word in told:
+            of_container[word.place.container or ""].append(word)
+    if not all(
+        _made_good(fact, restarts[fact.source], words[fact.source]) or _ran_anew(fact, of_container)
+        for fact in failures
+    ):
         return EndedWell()
     job = _of_slurm(facts) or _of_kubernetes(facts, others)
-    return EndedWell(words, last_step, job, _of_launchers(facts, words, last_step))
+    return EndedWell(words, last_step, job, _of_launchers(facts, words, last_step), of_container)
 
 
 def _made_good(failure: Fact, restarts: Iterable[int], words: Iterable[Fact]) -> bool:
     """Whether the launcher that reports a worker started all anew afterwards, and they ended with 0."""
     anew = min((offset for offset in restarts if offset > failure.span.offset), default=None)
     return anew is not None and any(word.data.get("exited") and word.span.offset > anew for word in words)
+
+
+def _ran_anew(fact: Fact, of_container: Mapping[str, Sequence[Fact]]) -> bool:
+    """Whether a later log of the same container says that the work is done: it was started anew after what ended it."""
+    at = moment_of(fact)
+    if at is None or not fact.place.container:
+        return False
+    later = (word for word in of_container.get(fact.place.container, ()) if word.source != fact.source)
+    gaps = (difference_ns(at, moment) for word in later if (moment := moment_of(word)))
+    return any(gap is not None and gap > 0 for gap in gaps)
 
 
 def _may_be_of(word: Fact, fact: Fact) -> bool:

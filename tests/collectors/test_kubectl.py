@@ -38,6 +38,17 @@ def test_a_wide_table_of_pods_gives_phase_restarts_and_node() -> None:
     assert (pending.data["phase"], pending.data["reason"], pending.data["node"]) == ("Pending", "", "")
 
 
+def test_a_table_may_stand_below_its_command_and_a_date() -> None:
+    typed = "$ date -u; kubectl -n training get pods -o wide\nWed Mar 18 02:31:44 UTC 2026\n"
+    assert [f.data["name"] for f in facts_of(typed + PODS)] == [f.data["name"] for f in facts_of(PODS)]
+
+
+def test_the_address_of_a_pod_is_told_by_all_forms() -> None:
+    wide = "NAME   READY   STATUS    RESTARTS   AGE   IP          NODE\nw-0    1/1     Running   0          9h    10.24.20.3  n1\n"
+    assert [f.data["ip"] for f in facts_of(wide)] == ["10.24.20.3"]
+    assert one(facts_of(POD_JSON), "pod").data["ip"] == one(facts_of(POD_YAML), "pod").data["ip"]
+
+
 def test_a_table_of_nodes_gives_their_status() -> None:
     assert [f.data["status"] for f in facts_of(NODES)] == ["Ready", "NotReady,SchedulingDisabled"]
 

@@ -26,7 +26,8 @@ def containers(path: str, *pods: Fact, place: Place = NOWHERE, said: Place = NOW
         ("train-worker-1/out.log", "train-worker-1"),
         ("all.tar!train-worker-1.log.gz", "train-worker-1"),
         ("train-worker-1_pytorch.log", "train-worker-1/pytorch"),
-        ("train-worker-1.pytorch.previous.log", None),
+        ("train-worker-1.pytorch.previous.log", "train-worker-1/pytorch"),
+        ("train-worker-1-previous.log", "train-worker-1"),
         ("train-worker-12.log", None),
         ("other.log", None),
         ("train/out.log", None),
@@ -42,6 +43,7 @@ def test_a_name_states_a_pod_that_kubernetes_lists(path: str, container: str | N
     [
         ("train-worker-1_vllm.log", "train-worker-1/vllm"),
         ("train-worker-1_vllm_previous.log", "train-worker-1/vllm"),
+        ("train-worker-1_vllm_2.log", "train-worker-1/vllm"),
         ("train-worker-1-vllm.log", None),
         ("train-worker-1_of_the_job.log", None),
     ],
