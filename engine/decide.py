@@ -57,7 +57,7 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     progress = _progress(facts, clocks)
     earlier, others = beforehand(facts, sources, clocks), bystanders(facts, sources)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
-    ends = ended_well(facts, others)
+    ends = ended_well(facts, sources, others)
     by_name: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         by_name[fact.name].append(fact)

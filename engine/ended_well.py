@@ -26,9 +26,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec import Struct, field
 
 from neuron_doctor.engine.bystanders import Bystanders
-from neuron_doctor.engine.facts import Fact, pod_of
+from neuron_doctor.engine.facts import Fact, Source, pod_of
 from neuron_doctor.engine.match import Match
-from neuron_doctor.engine.moments import difference_ns, moment_of
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.world import world_of
 
@@ -40,13 +39,14 @@ JOB_ENDED = frozenset({"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJ
 
 class EndedWell(Struct, frozen=True):
     """The words of good ends by source, where the last progress of each source stands, and whether the job, or each rank that
-    the flight recorders know, ended well. `of_container`: the words by container."""
+    the flight recorders know, ended well. `anew`: the logs after
+    which the same container was started anew, and ended well."""
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)
     job: bool = False
     ranks: bool = False
-    of_container: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
+    anew: frozenset[str] = frozenset()
 
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
@@ -57,7 +57,7 @@ class EndedWell(Struct, frozen=True):
             return False
         return (self.job and of_peer) or all(
             any(self._holds(word, fact, single, of_peer=of_peer) for word in self.words.get(fact.source, ()))
-            or _ran_anew(fact, self.of_container)
+            or fact.source in self.anew
             for fact in match.facts
         )
 
@@ -70,8 +70,8 @@ class EndedWell(Struct, frozen=True):
         return of_peer and after_work and bool(word.data.get("exited"))
 
 
-def ended_well(facts: Iterable[Fact], others: Bystanders) -> EndedWell:
-    """What these facts tell of good ends; what `others` hold is of other jobs."""
+def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystanders) -> EndedWell:
+    """What these facts, and the times of these sources, tell of good ends; what `others` hold is of other jobs."""
     facts = tuple(fact for fact in facts if not others.is_other(fact))
     last = max((f.place.attempt for f in facts if f.place.attempt is not None), default=None)
     words: dict[str, list[Fact]] = defaultdict(list)
@@ -87,17 +87,11 @@ def ended_well(facts: Iterable[Fact], others: Bystanders) -> EndedWell:
             restarts[fact.source].append(fact.span.offset)
         elif fact.kind == "launcher-failure" and fact.place.attempt in (None, last):
             failures.append(fact)
-    of_container: dict[str, list[Fact]] = defaultdict(list)
-    for told in words.values():
-        for word in told:
-            of_container[word.place.container or ""].append(word)
-    if not all(
-        _made_good(fact, restarts[fact.source], words[fact.source]) or _ran_anew(fact, of_container)
-        for fact in failures
-    ):
+    anew = _anew(words, sources)
+    if not all(f.source in anew or _made_good(f, restarts[f.source], words[f.source]) for f in failures):
         return EndedWell()
     job = _of_slurm(facts) or _of_kubernetes(facts, others)
-    return EndedWell(words, last_step, job, _of_launchers(facts, words, last_step), of_container)
+    return EndedWell(words, last_step, job, _of_launchers(facts, words, last_step), anew)
 
 
 def _made_good(failure: Fact, restarts: Iterable[int], words: Iterable[Fact]) -> bool:
@@ -106,14 +100,23 @@ def _made_good(failure: Fact, restarts: Iterable[int], words: Iterable[Fact]) ->
     return anew is not None and any(word.data.get("exited") and word.span.offset > anew for word in words)
 
 
-def _ran_anew(fact: Fact, of_container: Mapping[str, Sequence[Fact]]) -> bool:
-    """Whether a later log of the same container says that the work is done: it was started anew after what ended it."""
-    at = moment_of(fact)
-    if at is None or not fact.place.container:
-        return False
-    later = (word for word in of_container.get(fact.place.container, ()) if word.source != fact.source)
-    gaps = (difference_ns(at, moment) for word in later if (moment := moment_of(word)))
-    return any(gap is not None and gap > 0 for gap in gaps)
+def _anew(words: Mapping[str, Sequence[Fact]], sources: Iterable[Source]) -> frozenset[str]:
+    """The logs of containers of which a later log says that the work is done: they were started anew after what ended them."""
+    of: dict[str, list[Source]] = defaultdict(list)
+    for source in sources:
+        if source.place.container and source.first and source.last:
+            of[source.place.container].append(source)
+    return frozenset(
+        one.id
+        for logs in of.values()
+        for one in logs
+        if any(words.get(log.id) and _is_before(one, log) for log in logs)
+    )
+
+
+def _is_before(one: Source, other: Source) -> bool:
+    last, first = one.last, other.first
+    return last is not None and first is not None and last.clock is first.clock and last.ns < first.ns
 
 
 def _may_be_of(word: Fact, fact: Fact) -> bool:

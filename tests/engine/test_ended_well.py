@@ -68,6 +68,20 @@ def test_nobody_waited_for_ever_for_one_that_was_silent_in_a_job_that_completed(
     assert role(row()) == {Role.SURVIVED}
 
 
+@pytest.mark.parametrize(
+    ("first", "pod", "role"), [(50, "a", Role.SURVIVED), (39, "a", Role.ROOT), (50, "b", Role.ROOT)]
+)
+def test_a_later_log_of_the_same_container_makes_good_what_ended_the_one_before(
+    tmp_path: Path, first: float, pod: str, role: Role
+) -> None:
+    previous = source("a.previous", first=10, last=40, container="a")
+    current = source("now", first=first, last=90, container=pod)
+    ended = replace(failed(), source="a.previous", place=Place(container="a", rank=6))
+    facts = (hit("raising", source="a.previous", container="a"), ended, end(exited=False, name="now", container=pod))
+    found = diagnose(book(tmp_path), Collection((previous, current), facts)).findings
+    assert {finding.role for finding in found if finding.rule == "raised"} == {role}
+
+
 def test_a_broken_device_is_told_however_well_the_job_ended(tmp_path: Path) -> None:
     assert roles(tmp_path, hit("broke", pid=3), end()) == {("broke", Role.ROOT)}
 
