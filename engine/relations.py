@@ -75,7 +75,10 @@ def _process(effect: Located, cause: Located) -> bool | None:
     same_rank = _rank(effect, cause)
     if same_rank is not None:
         return same_rank
-    return kleene("and", [host, _equal(effect.place.pid, cause.place.pid)])
+    same_number = _equal(effect.place.pid, cause.place.pid)
+    if same_number is False and (effect.place.container is None) != (cause.place.container is None):
+        same_number = None  # a pod counts its processes itself, unless it shares the numbers of its node
+    return kleene("and", [host, same_number])
 
 
 def _group(effect: Located, cause: Located) -> bool | None:

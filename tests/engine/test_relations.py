@@ -45,3 +45,12 @@ def test_processes_of_two_pods_are_two_wherever_the_pods_are(
     here, there = (At(Place(container=container, pid=1), ("a",)) for container in (effect, cause))
     assert RELATIONS["same-process"](here, there) is on_one_host
     assert RELATIONS["same-process"](At(here.place), At(there.place)) is anywhere
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [(None, None, False), ("w-0", "w-0", False), ("w-0", None, None), (None, "w-0", None)],
+)
+def test_a_pod_counts_its_processes_itself(one: str | None, other: str | None, same: bool | None) -> None:
+    inside, outside = At(Place(pid=144, container=one), ("a",)), At(Place(pid=91822, container=other), ("a",))
+    assert RELATIONS["same-process"](inside, outside) is same
