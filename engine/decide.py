@@ -162,7 +162,8 @@ def _is_placed(match: Match) -> bool:
 
 
 def _not_superseded(matches: list[Match]) -> list[Match]:
-    """Without the matches of general rules where a specific one holds for the same process or device."""
+    """Without the matches of general rules where a specific one holds for the same process or device; of those about whole
+    jobs, for anything in the job."""
     by_rule: dict[str, list[Match]] = defaultdict(list)
     for match in matches:
         by_rule[match.rule.id].append(match)
@@ -170,9 +171,11 @@ def _not_superseded(matches: list[Match]) -> list[Match]:
     for match in matches:
         for name in match.rule.supersedes:
             above[name].append(match)
-    return [
-        m for m in matches if not any(RELATIONS["same-process"](m, other) is not False for other in above[m.rule.id])
-    ]
+    return [m for m in matches if not any(_is_of(m, other) is not False for other in above[m.rule.id])]
+
+
+def _is_of(general: Match, specific: Match) -> bool | None:
+    return RELATIONS["job" if general.rule.at == "job" else "same-process"](general, specific)
 
 
 # --- survived ------------------------------------------------------------------------------------------------------
