@@ -75,8 +75,8 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     words = frozenset(_word(pod) for pod in pods)
     hosts = frozenset(place.host for place in told if place.host) | {n for n in _homes(listed, words).values() if n}
     nodes = _nodes_of_job(listed, jobs) or _nodes_of_pods(listed, pods, words)
-    strange = {source.id for source in sources if source.id in strange and source.place.host not in nodes | hosts}
-    return Bystanders(controllers, frozenset(jobs), words, hosts, nodes, frozenset(strange))
+    away = frozenset(s.id for s in sources if s.id in strange and s.place.host not in nodes | hosts)
+    return Bystanders(controllers, frozenset(jobs), words, hosts, nodes, away)
 
 
 def _strange(facts: Iterable[Fact], sources: Iterable[Source], listed: Iterable[Fact]) -> frozenset[str]:

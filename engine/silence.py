@@ -2,15 +2,17 @@
 
 Ranks give up within moments of each other, and who gives up first brings the others down: a rank that its launcher ended
 within those moments may only have been slower. So may one beside ranks that only lost those who had given up.
+Before anybody has made a step, a silent rank may still compile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Fact, Place, Source, ranks_of
+from neuron_doctor.engine.facts import Fact, Place, Source, Value, ranks_of
 from neuron_doctor.engine.match import canonical
 from neuron_doctor.engine.moments import difference_ns, moment_of
 from neuron_doctor.engine.quiet_cores import quiet_rank
@@ -27,56 +29,109 @@ _FEWEST = 3
 _FEWEST_UNTIMED = 4
 
 
+class _Silence(NamedTuple):
+    """The rank that is silent beside those that have `spoken`, of whom these `gave_up`, and all that were `heard`. `bereft`: it
+    lost the others well after they had given up. `quiet`: the kernels say that of all cores only its own does not hang."""
+
+    rank: int
+    spoken: frozenset[int]
+    gave_up: frozenset[int]
+    heard: frozenset[int | None]
+    wrote_nothing: bool
+    bereft: bool = False
+    quiet: bool = False
+
+
 def silent_ranks(
     facts: Sequence[Fact], sources: Sequence[Source], of_logs: frozenset[int] | None, topology: Topology
 ) -> list[Fact]:
     """The `silent-rank` fact, if there is one: at that rank, on the first report of the others. `of_logs`: the ranks whose
     words were collected, None: everybody's."""
     reports = [fact for fact in facts if fact.kind == "hang-report" and fact.data["what"] in _SAID]
-    spoken = {rank for fact in reports for rank in ranks_of(fact.place)}
-    gave_up = {rank for fact in reports if fact.data["what"] in _GAVE_UP for rank in ranks_of(fact.place)}
-    dumped = {f.place.rank for f in facts if f.kind == "fr-rank"}
-    heard = {
-        s.place.rank
-        for s in sources
-        if s.place.rank is not None and s.kind == "log" and (s.records or _wrote_nothing(s.place.rank, spoken, dumped))
-    }
-    heard |= {f.place.rank for f in facts if f.kind == "progress" and f.place.rank is not None}
-    known = set(topology.ranks) if of_logs is None else of_logs
-    heard |= known & _beside_reports(facts, reports)
-    bereft = _bereft(reports, spoken - gave_up)
-    everybody = spoken == set(range(topology.world_size or len(spoken)))
-    if bereft is not None and everybody:
-        spoken = gave_up
-    quiet = quiet_rank(facts, topology.world_size or 1 + max(gave_up, default=0))
-    quiet = None if quiet is None or quiet.rank in gave_up else quiet
-    if quiet is not None:
-        gave_up |= quiet.others
-        heard, spoken = heard | {quiet.rank}, spoken | quiet.others
-    silent = heard - spoken
-    if len(silent) != 1 or len(spoken) < _FEWEST or (quiet is None and logs_of_unnamed(reports)):
-        return []
-    [rank] = silent
-    if gave_up and spoken - gave_up and not _wrote_nothing(rank, spoken, dumped):
-        return []
-    if quiet is None and _is_incomplete(rank, spoken, sources, reports):
-        return []
-    host = topology.host_of_rank.get(rank)
-    told = [fact for fact in facts if fact.kind == "launcher-failure"]
-    if any(not is_told_to_end(end) and not heard | spoken >= set(ranks_of(end.place)) for end in told):
-        return []  # a rank of which nothing was collected failed by itself: that may be the one
-    ends = [end for end in told if rank in ranks_of(end.place) and is_told_to_end(end)]
-    near = [fact for fact in reports if fact.place.host == host]
-    outlived = spoken <= {one for end in told for one in ranks_of(end.place)}
-    fewest = _FEWEST if ends or outlived or _wrote_nothing(rank, spoken, dumped) else _FEWEST_UNTIMED
-    lasting = [
-        end for end in ends if end.data.get("told")
-    ] or ends  # it lived on for as long as it did not heed SIGTERM
-    if (rank != bereft and not all(_is_late(end, near) for end in lasting)) or len(spoken) < fewest:
+    found = _silence(facts, reports, sources, of_logs, topology) if _has_stepped(facts) else None
+    if found is None or not _is_telling(found, reports, sources) or not _had_its_time(found, facts, reports, topology):
         return []
     first = min(reports, key=canonical)
-    place = Place(job=first.place.job, attempt=first.place.attempt, host=host, rank=rank)
-    return [replace(first, kind="silent-rank", data={"others": len(spoken)}, place=place, instant=None, repeats=0)]
+    place = Place(
+        job=first.place.job,
+        attempt=first.place.attempt,
+        host=topology.host_of_rank.get(found.rank),
+        rank=found.rank,
+    )
+    data: dict[str, Value] = {"others": len(found.spoken)}
+    return [replace(first, kind="silent-rank", data=data, place=place, instant=None, repeats=0)]
+
+
+def _has_stepped(facts: Iterable[Fact]) -> bool:
+    return any(fact.kind == "progress" for fact in facts)
+
+
+def _silence(
+    facts: Sequence[Fact],
+    reports: Sequence[Fact],
+    sources: Sequence[Source],
+    of_logs: frozenset[int] | None,
+    topology: Topology,
+) -> _Silence | None:
+    """The only one of those that were heard who has not spoken."""
+    spoken = frozenset(rank for fact in reports for rank in ranks_of(fact.place))
+    gave_up = frozenset(rank for fact in reports if fact.data["what"] in _GAVE_UP for rank in ranks_of(fact.place))
+    dumped = {f.place.rank for f in facts if f.kind == "fr-rank"}
+    heard = _heard(facts, reports, sources, set(topology.ranks) if of_logs is None else of_logs)
+    heard |= {s.place.rank for s in sources if s.kind == "log" and _wrote_nothing(s.place.rank, spoken, dumped)}
+    bereft = _bereft(reports, spoken - gave_up)
+    if bereft is not None and spoken == set(range(topology.world_size or len(spoken))):
+        spoken = gave_up
+    quiet = quiet_rank(facts, topology.world_size or 1 + max(gave_up, default=0))
+    if quiet is not None and quiet.rank not in gave_up:
+        gave_up |= quiet.others
+        heard, spoken = heard | {quiet.rank}, spoken | quiet.others
+    silent = {rank for rank in heard - spoken if rank is not None}
+    if len(silent) != 1:
+        return None
+    [rank] = silent
+    return _Silence(
+        rank,
+        spoken,
+        gave_up,
+        heard,
+        wrote_nothing=_wrote_nothing(rank, spoken, dumped),
+        bereft=rank == bereft,
+        quiet=quiet is not None and quiet.rank == rank,
+    )
+
+
+def _heard(
+    facts: Sequence[Fact], reports: Sequence[Fact], sources: Iterable[Source], known: Set[int]
+) -> frozenset[int | None]:
+    """The ranks that would have spoken here: in logs of their own, or where others did."""
+    own = {s.place.rank for s in sources if s.kind == "log" and s.records}
+    own |= {f.place.rank for f in facts if f.kind == "progress"}
+    return frozenset(own | (known & _beside_reports(facts, reports)))
+
+
+def _is_telling(found: _Silence, reports: Sequence[Fact], sources: Sequence[Source]) -> bool:
+    """Whether its silence says something: enough others speak, and it would have been heard."""
+    if len(found.spoken) < _FEWEST:
+        return False
+    if found.gave_up and found.spoken - found.gave_up and not found.wrote_nothing:
+        return False
+    anonymous = logs_of_unnamed(reports) or _is_incomplete(found.rank, found.spoken, sources, reports)
+    return found.quiet or not anonymous
+
+
+def _had_its_time(found: _Silence, facts: Iterable[Fact], reports: Iterable[Fact], topology: Topology) -> bool:
+    """Whether it was not merely slower than the others, nor is another one, of which nothing is here, to blame."""
+    told = [fact for fact in facts if fact.kind == "launcher-failure"]
+    known = found.heard | found.spoken
+    if any(not is_told_to_end(end) and not known >= set(ranks_of(end.place)) for end in told):
+        return False  # a rank of which nothing was collected failed by itself: that may be the one
+    ends = [end for end in told if found.rank in ranks_of(end.place) and is_told_to_end(end)]
+    outlived = found.spoken <= {one for end in told for one in ranks_of(end.place)}
+    fewest = _FEWEST if ends or outlived or found.wrote_nothing else _FEWEST_UNTIMED
+    near = [fact for fact in reports if fact.place.host == topology.host_of_rank.get(found.rank)]
+    lasting = [end for end in ends if end.data.get("told")] or ends  # as long as it did not heed SIGTERM, it lived on
+    return len(found.spoken) >= fewest and (found.bereft or all(_is_late(end, near) for end in lasting))
 
 
 def silent_in_dumps(
@@ -120,7 +175,7 @@ def _beside_reports(facts: Iterable[Fact], reports: Iterable[Fact]) -> set[int]:
     return {f.place.rank for f in facts if f.source in where and f.place.rank is not None and f.kind not in _OF_OTHERS}
 
 
-def _is_incomplete(rank: int, spoken: set[int], sources: Sequence[Source], reports: Iterable[Fact]) -> bool:
+def _is_incomplete(rank: int, spoken: Set[int], sources: Sequence[Source], reports: Iterable[Fact]) -> bool:
     """Whether the rank may have spoken in a log that was not collected, as each of the others has one of its own, or in one
     that ends in the middle of a line."""
     own = {source.place.rank for source in sources if source.kind == "log"}
@@ -130,12 +185,12 @@ def _is_incomplete(rank: int, spoken: set[int], sources: Sequence[Source], repor
     return any(s.unended and (s.place.rank == rank or (s.place.rank is None and s.id in shared)) for s in sources)
 
 
-def _wrote_nothing(rank: int, spoken: set[int], dumped: set[int | None]) -> bool:
+def _wrote_nothing(rank: int | None, spoken: Set[int], dumped: Set[int | None]) -> bool:
     """Whether it left no dump either, as all that spoke did: then a log without a line is no accident."""
     return rank not in dumped and spoken <= dumped
 
 
-def _bereft(reports: Iterable[Fact], only_lost: set[int]) -> int | None:
+def _bereft(reports: Iterable[Fact], only_lost: Set[int]) -> int | None:
     """The one rank that never gave up, and only lost peers well after all others of its host had given up: one that was
     slower would have given up by then."""
     lost = _own_words(report for report in reports if only_lost & set(ranks_of(report.place)))
@@ -144,7 +199,7 @@ def _bereft(reports: Iterable[Fact], only_lost: set[int]) -> int | None:
     first = min(lost, key=canonical)
     near = [report for report in reports if report.data["what"] in _GAVE_UP and report.place.host == first.place.host]
     enough = len({rank for report in near for rank in ranks_of(report.place)}) >= _FEWEST
-    return only_lost.pop() if enough and all(_is_late(one, near) for one in lost) else None
+    return min(only_lost) if enough and all(_is_late(one, near) for one in lost) else None
 
 
 def _own_words(reports: Iterable[Fact]) -> list[Fact]:

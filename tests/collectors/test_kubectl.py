@@ -44,7 +44,8 @@ def test_a_table_may_stand_below_its_command_and_a_date() -> None:
 
 
 def test_the_address_of_a_pod_is_told_by_all_forms() -> None:
-    wide = "NAME   READY   STATUS    RESTARTS   AGE   IP          NODE\nw-0    1/1     Running   0          9h    10.24.20.3  n1\n"
+    title = "NAME   READY   STATUS    RESTARTS   AGE   IP          NODE\n"
+    wide = f"{title}w-0    1/1     Running   0          9h    10.24.20.3  n1\n"
     assert [f.data["ip"] for f in facts_of(wide)] == ["10.24.20.3"]
     assert one(facts_of(POD_JSON), "pod").data["ip"] == one(facts_of(POD_YAML), "pod").data["ip"]
 

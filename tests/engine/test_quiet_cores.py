@@ -59,7 +59,8 @@ def test_ranks_that_are_numbered_otherwise_do_not_tell_whose_core_it_is() -> Non
 
 
 def test_the_rank_of_the_quiet_core_is_silent_unless_it_speaks() -> None:
-    facts = [*hangs(11), *(says(rank) for rank in (1, 8, 9, 14))]
+    step = Fact("progress", {}, Place(), Span("train.log"), "train.log")
+    facts = [step, *hangs(11), *(says(rank) for rank in (1, 8, 9, 14))]
     tee = [Source("train.log", "train.log", "log", records=9)]
 
     def silent(*more: Fact) -> list[int | None]:

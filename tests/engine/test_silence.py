@@ -24,6 +24,9 @@ def report(rank: int | None, at: float = 600.0, what: str = "collectives") -> Fa
     return fact("hang-report", rank, at, what=what)
 
 
+STEP = fact("progress", None, 1.0)
+
+
 def logs(*ranks: int) -> list[Source]:
     return [Source(f"log{rank}", f"rank_{rank}.log", "log", records=9, place=Place(rank=rank)) for rank in ranks]
 
@@ -34,7 +37,7 @@ def cut(sources: Sequence[Source], rank: int | None) -> list[Source]:
 
 
 def silent(*facts: Fact, ranks: range = range(6)) -> list[int | None]:
-    return [found.place.rank for found in silent_ranks(facts, logs(*ranks), frozenset(), JOB)]
+    return [found.place.rank for found in silent_ranks([*facts, STEP], logs(*ranks), frozenset(), JOB)]
 
 
 def test_the_one_that_says_nothing_is_named() -> None:
@@ -49,7 +52,7 @@ def test_its_words_may_stand_in_a_log_of_many_ranks() -> None:
     def found(heard: frozenset[int] | None, where: str = "tee") -> list[int | None]:
         word = replace(fact("world", 3, 10.0, size=6), source=where)
         job = Topology(ranks=tuple(range(6)))
-        return [found.place.rank for found in silent_ranks([*reports, word], tee, heard, job)]
+        return [found.place.rank for found in silent_ranks([*reports, word, STEP], tee, heard, job)]
 
     assert found(frozenset(range(6))) == [3]
     assert found(None) == [3]
@@ -62,7 +65,7 @@ def test_its_words_may_stand_in_a_log_of_many_ranks() -> None:
 def test_what_was_cut_in_the_middle_of_a_line_may_have_gone_on() -> None:
     reports = [report(rank) for rank in (0, 1, 2, 4, 5)]
     for rank, expected in ((3, []), (4, [3])):
-        found = silent_ranks(reports, cut(logs(*range(6)), rank), frozenset(), JOB)
+        found = silent_ranks([*reports, STEP], cut(logs(*range(6)), rank), frozenset(), JOB)
         assert [one.place.rank for one in found] == expected
 
 
@@ -72,7 +75,7 @@ def test_one_of_which_the_log_is_missing_may_have_spoken_in_it() -> None:
     word = replace(fact("progress", 3, 10.0), source="train")
     tee = Source("train", "train.log", "log", records=9)
     for ranks, expected in (((0, 1, 2, 4, 5), []), ((0, 1, 2, 4), [3])):
-        found = silent_ranks([*reports, word], [*logs(*ranks), tee], frozenset(range(6)), JOB)
+        found = silent_ranks([*reports, word, STEP], [*logs(*ranks), tee], frozenset(range(6)), JOB)
         assert [one.place.rank for one in found] == expected
 
 
@@ -92,7 +95,7 @@ def test_reports_of_nobody_that_others_repeat_with_their_ranks_are_theirs() -> N
     job = Topology(ranks=tuple(range(6)))
 
     def found(*reports: Fact) -> list[int | None]:
-        return [one.place.rank for one in silent_ranks([*reports, word], tee, None, job)]
+        return [one.place.rank for one in silent_ranks([*reports, word, STEP], tee, None, job)]
 
     assert found(*named, *unnamed[:5]) == [3]
     assert found(*named, *unnamed) == [], "as many reports of nobody as ranks: one is its own"
@@ -102,6 +105,12 @@ def test_few_who_speak_prove_nothing_where_nothing_tells_when_it_ended() -> None
     facts = [report(rank) for rank in (0, 1, 3)]
     assert silent(*facts, ranks=range(4)) == []
     assert silent(*facts, fact("launcher-failure", 2, 640.0, signal=15), ranks=range(4)) == [2]
+
+
+def test_before_the_first_step_it_may_still_compile() -> None:
+    facts = [report(rank) for rank in (0, 1, 2, 4, 5)]
+    assert silent(*facts) == [3]
+    assert silent_ranks(facts, logs(*range(6)), frozenset(), JOB) == []
 
 
 def test_few_who_speak_are_enough_where_all_of_them_ended_and_it_did_not() -> None:
@@ -159,9 +168,9 @@ def test_one_that_left_no_dump_either_needs_fewer_who_speak() -> None:
     facts = [report(rank) for rank in (0, 1, 3)]
     dumps = [fact("fr-rank", rank, None) for rank in (0, 1, 3)]
     empty = [*logs(0, 1, 3), Source("log2", "rank_2.log", "log", records=0, place=Place(rank=2))]
-    assert silent_ranks(facts, empty, frozenset(), JOB) == []
-    assert [found.place.rank for found in silent_ranks([*facts, *dumps], empty, frozenset(), JOB)] == [2]
-    assert silent_ranks([*facts, *dumps[1:]], empty, frozenset(), JOB) == []
+    assert silent_ranks([*facts, STEP], empty, frozenset(), JOB) == []
+    assert [found.place.rank for found in silent_ranks([*facts, *dumps, STEP], empty, frozenset(), JOB)] == [2]
+    assert silent_ranks([*facts, *dumps[1:], STEP], empty, frozenset(), JOB) == []
 
 
 def test_beside_ranks_that_only_lost_those_who_gave_up_silence_proves_nothing() -> None:
@@ -176,7 +185,7 @@ def test_one_that_left_neither_dump_nor_word_is_whom_the_others_lost() -> None:
     facts = [report(0, what="watchdog"), report(1, what="lost"), report(3, what="lost")]
     dumps = [fact("fr-rank", rank, None) for rank in (0, 1, 3)]
     empty = [*logs(0, 1, 3), Source("log2", "rank_2.log", "log", records=0, place=Place(rank=2))]
-    assert [found.place.rank for found in silent_ranks([*facts, *dumps], empty, frozenset(), JOB)] == [2]
+    assert [found.place.rank for found in silent_ranks([*facts, *dumps, STEP], empty, frozenset(), JOB)] == [2]
 
 
 def test_the_words_of_the_runtime_count_and_not_when_the_program_repeats_them() -> None:
