@@ -5,7 +5,7 @@ theirs in nothing but numbers. A pod whose name looks like that of a host (`sft-
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 

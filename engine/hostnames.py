@@ -28,7 +28,8 @@ def names_of_hosts(
     """Unify the names that stand together in one record or as one place: hostname, instance id, address.
 
     A host that goes with two instances (a launcher's log that collects many hosts' lines) proves nothing. The name that is
-    shown is what Kubernetes calls it (`nodes`), by which it can be cordoned, else a hint's.
+    shown is a hint's, else what Kubernetes calls it (`nodes`), by which it can be cordoned: so too where the hint only
+    leaves out the domain.
     """
     aliases = _Aliases()
     for host, instance in unique((p.host, p.instance_id) for p in places if p.host and p.instance_id).items():
@@ -47,7 +48,8 @@ def names_of_hosts(
         instances = [m for m in members if m.startswith("i-")]
         if len(instances) > 1:
             continue
-        best = min(members, key=lambda m: (m not in nodes, m not in directories, m in instances, len(m), m))
+        best = min(members, key=lambda m: (m not in directories, m not in nodes, m in instances, len(m), m))
+        best = next((m for m in members if m in nodes and m.startswith(f"{best}.")), best)
         host_of.update(dict.fromkeys(members, best))
         instance_of.update(dict.fromkeys([best][: len(instances)], instances[0] if instances else ""))
     return host_of, instance_of

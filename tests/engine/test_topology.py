@@ -43,13 +43,13 @@ def test_what_kubernetes_calls_the_node_of_a_pods_file_is_no_directorys_name() -
     assert completed_place(Place(host=short), survey(facts, (source("s", host=full),))).host == full
 
 
-def test_a_node_is_shown_by_the_name_that_kubernetes_knows_unless_a_directory_has_another() -> None:
+def test_a_node_is_shown_by_the_name_that_kubernetes_knows_unless_a_directory_has_quite_another() -> None:
     full, short = "ip-10-0-0-1.ec2.internal", "ip-10-0-0-1"
     node = Fact("node", {"name": full}, Place(), Span("k", 0), "k")
     by_file = survey((node, hit("x", host=full)), (source("messages-ip-10-0-0-1.txt", host=short),))
     assert completed_place(Place(host=short), by_file).host == full
     by_directory = survey((node, hit("x", host=full)), (source("ip-10-0-0-1/messages.txt", host=short),))
-    assert completed_place(Place(host=full), by_directory).host == short
+    assert completed_place(Place(host=short), by_directory).host == full
     by_name = survey((node, identity(hostname=full, instance_id="i-0a"), hit("x", host="rack4", instance_id="i-0a")),
                      (source("rack4.txt", host="rack4"),))  # fmt: skip
     assert completed_place(Place(host=full), by_name).host == "rack4"
