@@ -118,11 +118,16 @@ def operation_of(position: int, entry: Entry, kind: str, *, number: int = -1, fr
     )
 
 
+def is_timed(entry: Entry) -> bool:
+    """Whether the recorder measured on the device how long the operation took."""
+    duration = entry.get("duration_ms")
+    return isinstance(duration, float | int) and 0 <= duration < _MAX_MS
+
+
 def _wait_us(entry: Entry, created: int) -> int:
     """How long the operation took: measured where the recorder times, else from issue to the completion it saw."""
-    duration = entry.get("duration_ms")
-    if isinstance(duration, float | int) and 0 <= duration < _MAX_MS:
-        return int(duration * 1000)
+    if is_timed(entry):
+        return int(entry["duration_ms"] * 1000)
     completed = integer(entry.get("time_discovered_completed_ns"), 0)
     return (completed - created) // 1000 if completed > created > 0 else -1
 

@@ -20,6 +20,7 @@ from neuron_doctor.collectors.fr_entries import (
     is_closing,
     is_done,
     is_named_transfer,
+    is_timed,
     learns_starts,
     operation_of,
     sequence,
@@ -234,7 +235,9 @@ def _group_record(
         contiguous=steps.contiguous,
         batched=bool(closings),
         point_to_point=bool(rows.transfers) or any(integer(entry.get("p2p_seq_id"), 0) > 0 for entry in window),
-        recent=tuple(_collective(steps, i, left_out, framed=i == open_from - 1) for i in range(first, open_from)),
+        recent=_measured_alike(
+            [_collective(steps, i, left_out, framed=i == open_from - 1) for i in range(first, open_from)], window
+        ),
         pending=tuple(
             _collective(steps, i, left_out, framed=i - open_from < _WITH_FRAMES) for i in range(open_from, last)
         ),
@@ -292,6 +295,15 @@ def _collective(steps: _Steps, index: int, left_out: int, *, framed: bool) -> Op
         outputs=sum(one.outputs for one in inner),
         dtype=inner[0].dtype,
     )
+
+
+def _measured_alike(operations: Sequence[Operation], entries: Iterable[Entry]) -> tuple[Operation, ...]:
+    """The operations of these entries; where some were timed on the device, without the times of others, which only the host's
+    clock tells: the two do not compare."""
+    timed = [is_timed(entry) for _, entry in zip(operations, entries, strict=False)]
+    if not any(timed):
+        return tuple(operations)
+    return tuple(one if own else one._replace(wait_us=-1) for one, own in zip(operations, timed, strict=True))
 
 
 def _moves(rows: Rows, completions: bool) -> tuple[list[_Move], set[int]]:

@@ -280,6 +280,14 @@ def test_a_coalesced_collective_is_one_operation() -> None:
     assert (group.length, group.contiguous, len(group.pending)) == (2, True, 1)
 
 
+def test_times_of_the_host_are_no_times_of_the_device() -> None:
+    seen = [entry(1), entry(2, duration_ms=2.5), entry(3, duration_ms=None)]
+    [group] = groups_of(fact_of(dump(*(without(one, "duration_ms") for one in seen))))
+    assert all(one.wait_us >= 0 for one in group.recent)
+    [group] = groups_of(fact_of(dump(*seen)))
+    assert [one.wait_us for one in group.recent][1:] == [2500, -1]
+
+
 def test_only_the_latest_of_many_completed_operations_are_kept_and_all_open_ones() -> None:
     rows = [entry(n) for n in range(500)] + [waiting(n) for n in range(500, 540)]
     (group,) = groups_of(fact_of(dump(*rows)))
