@@ -63,7 +63,8 @@ def silent_ranks(
 
 
 def _has_stepped(facts: Iterable[Fact]) -> bool:
-    return any(fact.kind == "progress" for fact in facts)
+    """Whether the job had come further than its start: to a step, or to collectives that were recorded."""
+    return any(fact.kind in ("progress", "fr-rank") for fact in facts)
 
 
 def _silence(
