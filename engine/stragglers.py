@@ -38,7 +38,8 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
 
     Each rank's wait is on its own clock; no clocks of two hosts are compared. Of several that are last each in one group
     and share another, none is where in that one nobody waits nearly so long: they come to it together, so what holds
-    them up is elsewhere (the stage of the pipeline before theirs), or cannot be told.
+    them up is elsewhere (the stage of the pipeline before theirs), or cannot be told. Nor is one that is waited for a small
+    part of the time for which another one is.
     """
     last: dict[int, Straggler] = {}
     delayed: set[int] = set()
@@ -56,7 +57,9 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
         shared = members & sure
         if len(shared) > 1 and wait_us * _JITTER < min(last[rank].wait_us for rank in shared):
             together |= shared
-    return [last[rank] for rank in sorted(sure - together)]
+    found = [last[rank] for rank in sorted(sure - together)]
+    longest_us = max((one.wait_us for one in found), default=0)
+    return [one for one in found if one.wait_us * _JITTER >= longest_us]
 
 
 def _delayed(group: ProcessGroup, telling: list[dict[int, int]]) -> set[int]:

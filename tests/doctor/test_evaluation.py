@@ -139,6 +139,7 @@ ONCE_MISREAD = {
     "one that did not heed that it was to end": Cell("collectives-rank-missing", "full", 366001),
     "the one core of which no kernel says that it hangs": Cell("collectives-rank-missing", "full", 365003),
     "a rank that only received from the one that it was to send to": Cell("p2p-mismatch", "full", 369002),
+    "two for whom others wait a hundredth of what they wait for a third": Cell("straggler", "full", 377001),
     "a host of which half of the logs are missing": Cell("exec-timeout", "logs-50", 369100),
     "one that outlived three who gave up": Cell("collectives-rank-missing", "full", 366004),
     "one that only lost those who had long given up": Cell("collectives-device-stuck", "full", 366009),
