@@ -57,9 +57,9 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
         shared = members & sure
         if len(shared) > 1 and wait_us * _JITTER < min(last[rank].wait_us for rank in shared):
             together |= shared
-    found = [last[rank] for rank in sorted(sure - together)]
-    longest_us = max((one.wait_us for one in found), default=0)
-    return [one for one in found if one.wait_us * _JITTER >= longest_us]
+    slow = [last[rank] for rank in sorted(sure - together)]
+    longest_us = max((one.wait_us for one in slow), default=0)
+    return [one for one in slow if one.wait_us * _JITTER >= longest_us]
 
 
 def _delayed(group: ProcessGroup, telling: list[dict[int, int]]) -> set[int]:
