@@ -52,10 +52,11 @@ class Graph(Struct):
 
 def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[Source]) -> Graph:
     """Roles and links for all matches."""
-    kept = _not_superseded(list(matches))
+    others = bystanders(facts, sources)
+    kept = _not_superseded(list(matches), others)
     clocks = timeline(facts, sources)
     progress = _progress(facts, clocks)
-    earlier, others = beforehand(facts, sources, clocks), bystanders(facts, sources)
+    earlier = beforehand(facts, sources, clocks)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
     ends = ended_well(facts, sources, others)
     by_name: dict[str, list[Fact]] = defaultdict(list)
@@ -161,15 +162,12 @@ def _is_placed(match: Match) -> bool:
     )
 
 
-def _not_superseded(matches: list[Match]) -> list[Match]:
+def _not_superseded(matches: list[Match], others: Bystanders) -> list[Match]:
     """Without the matches of general rules where a specific one holds for the same process or device; of those about whole
-    jobs, for anything in the job."""
-    by_rule: dict[str, list[Match]] = defaultdict(list)
-    for match in matches:
-        by_rule[match.rule.id].append(match)
+    jobs, for anything in the job. What befell others takes no finding away."""
     above: dict[str, list[Match]] = defaultdict(list)
     for match in matches:
-        for name in match.rule.supersedes:
+        for name in () if others.hold(match) else match.rule.supersedes:
             above[name].append(match)
     return [m for m in matches if not any(_is_of(m, other) is not False for other in above[m.rule.id])]
 

@@ -152,3 +152,21 @@ def test_what_the_kernel_of_a_machine_says_on_which_the_job_has_nothing_is_of_ot
 
     assert role_of(broken, raised, *pods) is role
     assert role_of(broken, *pods) is Role.ROOT  # where nothing else is, it is suspected
+
+
+@pytest.mark.parametrize(("node", "kept"), [("zz-02", {"gone"}), ("zz-31", {"ended", "gone"})])
+@pytest.mark.parametrize("host", ["zz-01", None])
+def test_what_is_told_of_the_job_gives_way_to_what_befell_a_node_of_it_and_of_no_other(
+    tmp_path: Path, node: str, kept: set[str], host: str | None
+) -> None:
+    row = own_row()
+    job = Fact("slurm-job", {"job_id": "9001", "nodes": "zz-[01-02]"}, row.place, row.span, "sacct")
+    rules = (
+        rule("ended", "record: ended", cause="broken-device", at="job", patterns=("ended",)),
+        rule("gone", "record: gone", cause="broken-device", at="host", patterns=("gone",), more="supersedes: [ended]"),
+    )
+    told = hit("ended", source="log", host=host, job="9001")
+    facts = (hit("gone", source="sacct", host=node), job, told)
+    found = diagnose(pack(tmp_path, *rules), Collection((source("log", job="9001"), ACCOUNTING), facts)).findings
+    assert {finding.rule for finding in found} == kept
+    assert [finding.rule for finding in found if finding.role is Role.ROOT] == [min(kept)]
