@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
-from neuron_doctor.collectors.blocks import Block, blocks
+from neuron_doctor.collectors.blocks import CONTEXT, Block, blocks
 from neuron_doctor.collectors.cut_traceback import cut_traceback
 from neuron_doctor.collectors.lines import LONGEST, Gist, Lines, decoded, is_stamped, shape_of, stands_for_its_shape
 from neuron_doctor.collectors.matches import (
@@ -278,8 +278,9 @@ def _sample(scan: _Scan, block: Block) -> None:
 
 def _first_time(block: Block, *, forward: bool, most: int = 50) -> list[Instant]:
     at = block.start if forward else block.end - 1
+    least = 0 if forward else max(0, block.end - CONTEXT)  # what every block holds, wherever the file is cut
     for _ in range(most):
-        if not 0 <= at < block.end:
+        if not least <= at < block.end:
             break
         begin, end = block.line_bounds(at)
         times = _times_of_line(block, at)

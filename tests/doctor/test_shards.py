@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from neuron_doctor import shards as shards_module
@@ -42,6 +42,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks_module, "BLOCK", 700)
     monkeypatch.setattr(blocks_module, "CONTEXT", 300)
     monkeypatch.setattr(lines, "CONTEXT", 300)
+    monkeypatch.setattr(text, "CONTEXT", 300)
     monkeypatch.setattr(text, "SAMPLE", 256)
     monkeypatch.setattr(storms, "CELL", cell)
     monkeypatch.setattr(shards_module, "CELL", cell)
@@ -103,8 +104,15 @@ def by_offset(shards: list[Shard]) -> Collection:
     return Collection(collection.sources, tuple(sorted(collection.facts, key=canonical)))
 
 
+#: Ends with more lines without a time than a block must hold of what is before it.
+UNSTAMPED_END = b"".join(b"2025-07-02 19:0%d:%02d INFO x\n" % divmod(n, 60) for n in range(103)) + (
+    b"ValueError: shapes do not match\n" * 22
+)
+
+
 @pytest.mark.usefixtures("small")
 @given(data=logs())
+@example(data=UNSTAMPED_END)
 @settings(deadline=None, max_examples=25, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_the_extents_of_a_file_add_up_to_the_file(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     folder = tmp_path_factory.mktemp("log")
