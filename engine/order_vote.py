@@ -55,6 +55,7 @@ def deviants(
         [rank for rank in long if _recurs(pasts[rank], whole=dumps[rank].whole) is False],
         [rank for rank in fronts if _differs_from_peers(rank, fronts[rank], cycle, set(ranks))],
         [rank for rank in long if _recurs(_counted(pasts[rank], dumps[rank]), whole=dumps[rank].whole) is False],
+        [rank for rank in long if _is_of_new_length(_counted(pasts[rank], dumps[rank]))],
         _alone(fronts, cycle),
     ):
         if found:  # many who look odd are not: then what tells them apart is none
@@ -116,7 +117,7 @@ def _past(dump: RankRecord, cycle: Sequence[Gathering], rank: int) -> list[Hasha
     return [part for record, part in _sequence(dump, parts, transfers=transfers) if record <= min(waited)]
 
 
-def _runs(past: Sequence[Hashable]) -> list[Hashable]:
+def _runs(past: Sequence[Hashable]) -> list[tuple[Hashable, int]]:
     """The same with repetitions counted: seven of one part and then another is not eight of it. The last run, which may
     go on, is cut to the longest that was seen of its part, unless it is longer than that."""
     runs: list[tuple[Hashable, int]] = [(part, len(list(same))) for part, same in groupby(past)]
@@ -124,10 +125,19 @@ def _runs(past: Sequence[Hashable]) -> list[Hashable]:
         part, length = runs[-1]
         longest = max((seen for other, seen in runs[:-1] if other == part), default=length)
         runs[-1] = (part, max(length, longest))
-    return list(runs)
+    return runs
 
 
-def _counted(past: Sequence[Hashable], dump: RankRecord) -> list[Hashable]:
+def _is_of_new_length(runs: Sequence[tuple[Hashable, int]]) -> bool:
+    """Whether the last complete run is longer, or shorter, than those of its part before, which were all alike."""
+    if len(runs) <= _ROUNDS:
+        return False
+    part, length = runs[-2]
+    earlier = [seen for other, seen in runs[:-2] if other == part]
+    return len(earlier) >= _ROUNDS and {*earlier} != {length} and len({*earlier}) == 1
+
+
+def _counted(past: Sequence[Hashable], dump: RankRecord) -> list[tuple[Hashable, int]]:
     """The runs of a past; a ring may have cut the first one short."""
     return _runs(past) if dump.whole else _runs(past)[1:]
 
