@@ -203,6 +203,13 @@ _ALL = (
         "name:str phase:str size:int joined:int",
     ),
     _kind(
+        "connection",
+        "a connection to the store of torch.distributed: its server `listens` at `port`, a client `tries` to reach it, "
+        "`connected` from its own address `client` and `client_port`, and the server `accepted` one that came from there",
+        _TEXT,
+        "phase:str port:int client:str client_port:int",
+    ),
+    _kind(
         "disagreement",
         "two kinds of witness convict different ranks; there is one such fact for each kind, at the ranks that it convicts",
         _TEXT + " flight-recorder ndet-trace ndet-console neuron-monitor",

@@ -1,5 +1,5 @@
 """Orders between the clocks of several hosts, from what ranks can only do together: collectives, transfers from one to
-the other, barriers, and the steps of a training that synchronises them."""
+the other, barriers, connections, and the steps of a training that synchronises them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from neuron_doctor.engine.connections import orders_of_connections
 from neuron_doctor.engine.dumps import selections
 from neuron_doctor.engine.facts import Clock, Fact
 from neuron_doctor.engine.moments import Moment, Track, moment_of
@@ -38,6 +39,7 @@ def orders_of_meetings(facts: Iterable[Fact]) -> Iterator[Order]:
     yield from orders_of_collectives(facts)
     yield from orders_of_transfers(facts)
     yield from orders_of_barriers(facts)
+    yield from orders_of_connections(facts)
     yield from orders_of_steps(facts)
 
 

@@ -193,26 +193,6 @@ def test_half_of_a_circle_has_left_the_order_where_ranks_outside_tell_what_each_
         assert verdicts(facts_of(run(mesh, programs, Faults(), ahead=1))) == {"order-mismatch": {8, 9, 10, 11}}
 
 
-@pytest.mark.parametrize("rounds", [2, 3])
-def test_of_two_ranks_the_one_is_named_whose_run_of_a_group_is_of_a_new_length(rounds: int) -> None:
-    """Both went from one group to the other before; how often in a row tells them apart, once two rounds were alike."""
-    world, tensor = Pg("0", "default_pg", (0, 1)), Pg("1", "tensor", (0, 1))
-    mesh = Mesh(2, 1)
-    mesh.groups = {"default_pg": dict.fromkeys((0, 1), world), "tensor": dict.fromkeys((0, 1), tensor)}
-    step = [*[Op(tensor)] * 4, Op(world), Op(world)]
-    programs = {0: step * (rounds + 1), 1: step * rounds + [*step[:3], step[4], step[3], step[5]]}
-    assert verdicts(facts_of(run(mesh, programs, Faults(), ahead=12))) == {"order-mismatch": {1}}
-
-
-def test_runs_that_were_never_of_one_length_name_nobody() -> None:
-    world, tensor = Pg("0", "default_pg", (0, 1)), Pg("1", "tensor", (0, 1))
-    mesh = Mesh(2, 1)
-    mesh.groups = {"default_pg": dict.fromkeys((0, 1), world), "tensor": dict.fromkeys((0, 1), tensor)}
-    past = [op for length in (4, 6, 2) for op in (*[Op(tensor)] * length, Op(world))]
-    programs = {0: [*past, *[Op(tensor)] * 5, Op(world)], 1: [*past, *[Op(tensor)] * 4, Op(world), Op(tensor)]}
-    assert verdicts(facts_of(run(mesh, programs, Faults(), ahead=12))) == {"order-mismatch": set()}
-
-
 def test_a_cycle_of_groups_without_a_past_convicts_nobody() -> None:
     first, second = Pg("0", "a", (0, 1)), Pg("1", "b", (0, 1))
     mesh = Mesh(2, 1)
