@@ -26,6 +26,7 @@ from neuron_doctor.collectors.matches import (
 )
 from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
+from neuron_doctor.collectors.process_table import process_table
 from neuron_doctor.collectors.prompts import prompted_hosts
 from neuron_doctor.collectors.step_times import step_times
 from neuron_doctor.collectors.storms import KEEP_TIMES, Steps, Storm
@@ -109,13 +110,17 @@ _CONTROL = bytes((*range(1, 8), *range(14, 27), *range(28, 32)))
 def _collect(scan: _Scan) -> Iterator[Fact]:
     notes = is_notes(scan.inp.stream.peek(HEAD)[:HEAD])
     size = 0
+    table = None
     if not scan.inp.extent.begin and not notes:
         yield from prompted_hosts(scan.inp)
+        table = process_table(scan.inp)
     for block in blocks(scan.inp.stream, scan.inp.extent):
         size += block.end - block.start
         _sample(scan, block)
         for candidates in _candidates(scan, Lines(block, scan.shapes.gists)):
             yield from _facts(scan, candidates)
+        if table:
+            yield from table.rows(block, scan.inp)
         scan.inp.records += block.lines()
         yield from _progress(scan, last=block.last)
         for timed in scan.times.finished(last=block.last):

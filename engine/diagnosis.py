@@ -136,6 +136,10 @@ def _odd_ones(
         from neuron_doctor.engine.memory_accounts import accounts  # noqa: PLC0415 - few jobs run out of device memory
 
         yield from accounts(facts)
+    if any(fact.data.get("refused") for fact in facts):
+        from neuron_doctor.engine.core_holders import core_holders  # noqa: PLC0415 - few processes are refused their cores
+
+        yield from core_holders(facts)
     yield from lost_hosts(facts, sources, topology)
     yield from went_down(facts)
     yield from silent_ranks(facts, sources, heard, topology)

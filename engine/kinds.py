@@ -303,6 +303,19 @@ _ALL = (
         "command:str runtime_version:str",
     ),
     _kind(
+        "process",
+        "a row of a process table (ps): `started` and `elapsed` as printed",
+        "log",
+        "command:str state:str started:str elapsed:str",
+    ),
+    _kind(
+        "core-holder",
+        "a process that held devices when another one was refused its cores, where no neuron-ls was collected: as the driver "
+        "says, by the kernel log, or because its own log goes on (see engine.core_holders)",
+        "kernel log",
+        "command:str description:str",
+    ),
+    _kind(
         "device-count",
         "how many Neuron devices and EFA interfaces the host shows (-1: not shown), and what the instance type must "
         "have (0: not known)",
