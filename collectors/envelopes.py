@@ -39,7 +39,10 @@ _PLACES = {"rank": ("rank", "global_rank"), "local_rank": ("local_rank",), "pid"
 _HOSTS = ("hostname", "host", "host.name")
 #: A value that Go's logger was not given to print: it stands in a field of its own (the health agent of HyperPod).
 _UNPRINTED = "%v"
-_PARTIAL_UNLESS = "\n"  # Docker cuts at 16 KiB; the last piece alone ends with a newline
+#: Docker cuts at so many bytes; the last piece alone ends with a newline. Collectors leave it out of short records, too.
+_PIECE, _END = 16 * 1024, "\n"
+#: What CRI says of a record, as Fluent Bit and Fluentd hand it on: a whole line, or a piece of one.
+_TAGS, _OF_A_PIECE = ("_p", "logtag"), "P"
 
 
 class Envelope(Struct, frozen=True):
@@ -117,11 +120,17 @@ def _matching(shape: re.Pattern[str], text: str) -> str:
 def _docker(entry: dict[str, object]) -> Envelope:
     log = _string(entry, "log")
     return Envelope(
-        message=log.removesuffix(_PARTIAL_UNLESS),
+        message=log.removesuffix(_END),
         known=_pod(entry.get("kubernetes")),
         instant=read_iso(_string(entry, "time")),
-        partial=not log.endswith(_PARTIAL_UNLESS),
+        partial=_is_piece(log, entry),
     )
+
+
+def _is_piece(log: str, entry: dict[str, object]) -> bool:
+    """Whether the next record goes on with the line."""
+    tag = next((tag for name in _TAGS if (tag := _string(entry, name))), "")
+    return tag == _OF_A_PIECE if tag else not log.endswith(_END) and len(log.encode("utf-8", "replace")) >= _PIECE
 
 
 def _pod(value: object) -> dict[str, str]:

@@ -11,6 +11,7 @@ from line 8 on. What several hosts printed alike is of none of them alone: `!rb-
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator
 from io import BufferedReader
@@ -29,15 +30,15 @@ _SET = (
 )
 _HEADING = regex(
     rb"^(?:"
-    rb"(?P<line>-{15,16})\r?\n(?:(?P<dashed>" + _NUMBERED + rb")|(?P<set>" + _SET + rb"))\r?\n(?P=line)"
+    rb"(?P<line>-{15,16})[ \t]*\r?\n(?:(?P<dashed>" + _NUMBERED + rb")|(?P<set>" + _SET + rb"))[ \t]*\r?\n(?P=line)"
     rb"|(?P<ansible>" + _NAME + rb") \| (?:CHANGED|SUCCESS|FAILED|UNREACHABLE!) (?:\| rc=-?\d{1,3} >>|=> \{)"
     rb"|==> (?P<file>[^\n]{1,1000}) <=="
     rb"|\[\d{1,5}\] \d\d:\d\d:\d\d \[(?:SUCCESS|FAILURE)\] (?P<pssh>" + _NAME + rb")[^\n]{0,200}"
-    rb")\r?\n",
+    rb")[ \t]*\r?\n",
     re.MULTILINE,
 )
 #: Of `salt`; it counts only where the first heading is one, for a block of another shell may hold such lines.
-_OF_SALT = regex(rb"^(?P<salt>" + _NUMBERED + rb"):\r?\n(?= {4})", re.MULTILINE)
+_OF_SALT = regex(rb"^(?P<salt>" + _NUMBERED + rb"):[ \t]*\r?\n(?= {4})", re.MULTILINE)
 _INDENT = regex(rb"^ {4}", re.MULTILINE)
 #: What may stand above the first heading: blank lines, and the command itself.
 _ABOVE = regex(rb"\s*(?:(?:[\w.@~:/\[\] -]{0,80}[$#]|\+) [^\n]{1,300}\n\s*)?")
@@ -70,6 +71,7 @@ class _Reader(Struct):
 
 def is_of_blocks(head: bytes) -> bool:
     """Whether a file that begins so is made of the blocks of hosts."""
+    head = head.removeprefix(BOM_UTF8)
     above = _ABOVE.match(head[:_LONGEST])
     return bool(above and any(shape.match(head, above.end()) for shape in (_HEADING, _OF_SALT)))
 
@@ -79,6 +81,7 @@ def members_of_blocks(source: BufferedReader) -> Iterator[Member]:
     reader = _Reader(source)
     while reader.fill() and len(reader.data) < _LONGEST:
         pass
+    reader.data = reader.data.removeprefix(BOM_UTF8)
     above = _ABOVE.match(reader.data)
     reader.heading = _OF_SALT if above and _OF_SALT.match(reader.data, above.end()) else _HEADING
     heading = reader.heading.search(reader.data)

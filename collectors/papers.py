@@ -16,11 +16,11 @@ from neuron_doctor.engine.regexes import regex
 
 #: What stands first: in the reports in JSON, in text and Markdown, in a rule file.
 _OWN = regex(
-    rb"\A\s{0,8}(?:\{\s{0,8}\"schema\": ?\"neuron-doctor/"
+    rb"\A(?:\xef\xbb\xbf)?\s{0,8}(?:\{\s{0,8}\"schema\": ?\"neuron-doctor/"
     rb"|# yaml-language-server: \$schema=[^\n]{0,100}rule\.schema\.json)"
 )
 _HEADLINE = regex(
-    rb"\A(?:# )?(?:\d{1,6} )?(?:ROOT CAUSES?|VICTIMS ONLY|UNKNOWN FAILURE|NOT EVALUABLE|HARMLESS AS FAR AS SEEN"
+    rb"\A(?:\xef\xbb\xbf)?(?:# )?(?:\d{1,6} )?(?:ROOT CAUSES?|VICTIMS ONLY|UNKNOWN FAILURE|NOT EVALUABLE|HARMLESS AS FAR AS SEEN"
     rb"|HEALTHY AS FAR AS SEEN): "
 )
 #: A line that every report in words has near its headline or at its end.

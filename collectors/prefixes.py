@@ -237,9 +237,13 @@ def _records(text: str, peeled: _Peeled) -> Iterator[Record]:
 
 
 def cleaned(raw: str) -> str:
-    """Without escape sequences, line end, byte order mark and the NULs of a truncated file."""
-    text = _ANSI.sub("", raw) if "\x1b" in raw or "#033" in raw else raw
-    return text.rstrip("\r\n").lstrip("\ufeff\x00")
+    """Without escape sequences, blanks and line end behind it, byte order mark and the NULs of a truncated file."""
+    return without_escapes(raw).rstrip(" \t\r\n").lstrip("\ufeff\x00")
+
+
+def without_escapes(raw: str) -> str:
+    """Without what tells a terminal of colours and titles."""
+    return _ANSI.sub("", raw) if "\x1b" in raw or "#033" in raw else raw
 
 
 def _starts(text: str) -> bool:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.masking import without_secrets
+from neuron_doctor.collectors.prefixes import without_escapes
 from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Value, span_of
 from neuron_doctor.engine.regexes import regex
 
@@ -67,7 +68,7 @@ def lines_of(data: bytes) -> Iterator[Line]:
     """The lines of a text that starts at offset 0; line ends are LF, CR LF or CR."""
     offset, host = 0, None
     for number, raw in enumerate(data.splitlines(keepends=True), 1):
-        text = raw.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r\n")
+        text = without_escapes(raw.decode("utf-8", "replace")).removeprefix("\ufeff").rstrip("\r\n")
         if (prompt := _PROMPT.match(text)) is not None:
             host = prompt["host"] or host
         yield Line(text, raw, offset, number, host)

@@ -12,6 +12,7 @@ from neuron_doctor.collectors.blocks import WHOLE, Extent
 from neuron_doctor.collectors.catalogue import collectors_for
 from neuron_doctor.collectors.coverage import Coverage
 from neuron_doctor.collectors.discover import unread
+from neuron_doctor.collectors.prefixes import without_escapes
 from neuron_doctor.collectors.streams import Damaged, finish
 from neuron_doctor.engine.facts import Fact, Source, ranks_of
 from neuron_doctor.engine.matcher import build_matcher
@@ -53,7 +54,8 @@ class Scanned(Struct, frozen=True):
 def collector_for(
     head: bytes, name: str, collectors: Sequence[Collector], told: Callable[[str], None] = lambda _: None
 ) -> Collector | None:
-    """The first collector that knows what this is; `told` hears of each that could not say."""
+    """The first collector that knows what this is, whatever its colours; `told` hears of each that could not say."""
+    head = without_escapes(head.decode("latin-1")).encode("latin-1") if b"\x1b" in head else head
     for collector in collectors:
         try:
             if collector.sniff(head, name):

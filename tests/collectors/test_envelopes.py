@@ -29,8 +29,21 @@ def test_dockers_json_is_opened() -> None:
     assert has_header(raw)
 
 
-def test_a_piece_without_line_end_is_partial() -> None:
-    assert peel('{"log":"abc","stream":"stderr","time":"2026-07-01T10:00:00.1Z"}').partial
+def test_a_piece_without_line_end_is_partial_and_a_short_record_is_none() -> None:
+    long = "a" * 16 * 1024
+    assert peel(f'{{"log":"{long}","stream":"stderr","time":"2026-07-01T10:00:00.1Z"}}').partial
+    assert not peel(f'{{"log":"{long}\\n","stream":"stderr","time":"2026-07-01T10:00:00.1Z"}}').partial
+    assert not peel('{"log":"abc","stream":"stderr","time":"2026-07-01T10:00:00.1Z"}').partial, "Docker cuts at 16 KiB"
+
+
+@pytest.mark.parametrize("tag", ["_p", "logtag"])
+def test_a_collector_of_cri_logs_says_what_is_a_piece(tag: str) -> None:
+    for said, partial in (("P", True), ("F", False)):
+        record = f'{{"time":"2026-07-01T10:00:00.1Z","stream":"stdout","{tag}":"{said}","log":"abc"}}'
+        assert peel(record).partial is partial
+
+
+def test_a_piece_of_cri_is_partial() -> None:
     assert peel("2026-07-01T10:00:00.1Z stderr P abc").partial
     assert not peel("2026-07-01T10:00:00.1Z stderr F abc").partial
 

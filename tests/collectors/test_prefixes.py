@@ -400,7 +400,6 @@ def test_a_group_of_users_in_the_kernel_log_is_no_rank() -> None:
         "nd0 nc0 Timestamp program stop timeout (1000 ms)",
         "sudo modprobe -r neuron; sudo modprobe neuron;",
         "",
-        "   ",
         ".....",
         "(NON-FATAL, Ignoring) inference timeout (180000 ms)",
         "[nec_dev 22, gid 22] MPMD",
