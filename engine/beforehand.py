@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from msgspec import Struct
 
 from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.job_logs import job_logs
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment, Track
 from neuron_doctor.engine.timeline import Timeline
@@ -62,7 +63,7 @@ class Beforehand(Struct, frozen=True):
 def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timeline) -> Beforehand:
     """What these facts and sources tell of the beginning of the run."""
     facts = tuple(facts)
-    logs = {source.id for source in sources if source.kind == "log"}
+    logs = {source.id for source in job_logs(sources, facts)}
     processes = {
         (fact.place.host, fact.place.pid) for fact in facts if fact.source in logs and fact.place.pid is not None
     }

@@ -45,6 +45,8 @@ from neuron_doctor.engine.world import world_of
 _DOUBTFUL = 0.5
 #: So many hosts, and runs of ranks, are named in a sentence.
 _NAMED, _RUNS = 4, 3
+#: What a script, a file of settings or a list of packages says.
+_SETTINGS = frozenset({"env", "identity", "package", "version", "limit"})
 #: The kinds of fact that tell where a rank stands.
 _STANDING = frozenset({"fr-rank", "stand", "ndet-event", "barrier"})
 
@@ -146,13 +148,15 @@ def _odd_ones(
 
 
 def _first_hand(collection: Collection) -> Iterable[Fact]:
-    """The facts without those of people's notes, which quote other days and other hosts, where there is anything else. A
-    ticket into which somebody pasted the log of the job, steps and all, is that log, if none was collected."""
+    """The facts without those of people's notes, which quote other days and other hosts, where anything else tells of a run.
+    A ticket into which somebody pasted the log of the job, steps and all, is that log, if none was collected."""
     notes = {source.id for source in collection.sources if source.kind == "notes"}
-    if not any(source.kind == "log" and source.records for source in collection.sources):
+    telling = {fact.source for fact in collection.facts if fact.kind not in _SETTINGS}
+    run = [s for s in collection.sources if s.records and (s.first is not None or s.id in telling)]
+    if not any(source.kind == "log" for source in run):
         notes -= {fact.source for fact in collection.facts if fact.kind == "progress"}
     others = [fact for fact in collection.facts if fact.source not in notes]
-    return others if any(s.records for s in collection.sources if s.id not in notes) else collection.facts
+    return others if any(source.id not in notes for source in run) else collection.facts
 
 
 def _completed_sources(sources: Iterable[Source], facts: Iterable[Fact], topology: Topology) -> Iterator[Source]:

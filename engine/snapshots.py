@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from neuron_doctor.engine.elapsed import unmoved_ns
 from neuron_doctor.engine.facts import Clock, Fact, Place, Source
 from neuron_doctor.engine.idleness import idle_ns
+from neuron_doctor.engine.job_logs import job_logs
 from neuron_doctor.engine.recorder import RECEIVE, SEND, named_ranks, told_of_collective
 from neuron_doctor.engine.zones import STEP_NS
 
@@ -56,7 +57,7 @@ def _may_move(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
     """Whether logs were collected, and nothing in them or beside them shows that the job stands. A text without a time of which
     no more is known than that a pattern matches may be a stack that somebody took because of a hang."""
     telling = {fact.source for fact in facts if fact.kind != "hit"}
-    logged = any(s.kind == "log" and s.records and (s.first is not None or s.id in telling) for s in sources)
+    logged = any(s.first is not None or s.id in telling for s in job_logs(sources, facts))
     return logged and not _is_hang(facts) and max(unmoved_ns(facts, sources), idle_ns(facts)) < _LONGEST_NS
 
 

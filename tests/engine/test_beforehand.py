@@ -23,12 +23,17 @@ def holds(*facts: Fact, others: tuple[Fact, ...] = (), sources: tuple[Source, ..
 
 @pytest.mark.parametrize(("age", "older"), [(7 * DAY, True), (20 * 3600.0, False), (-60.0, False)])
 def test_wall_clocks_may_be_in_two_zones(age: float, older: bool) -> None:
-    log = source("rank0", host="a", first=START, last=START + 60)
+    log = source("rank0", host="a", rank=0, first=START, last=START + 60)
     assert holds(hit("broke", at=START - age, source="dmesg", host="a"), sources=(DMESG, log)) is older
 
 
+def test_a_log_of_which_nothing_is_understood_begins_no_run() -> None:
+    boot_log = source("cloud-init", host="a", first=START, last=START + 60)
+    assert not holds(hit("broke", at=START - 7 * DAY, source="dmesg", host="a"), sources=(DMESG, boot_log))
+
+
 def test_the_clock_of_another_host_tells_nothing() -> None:
-    log = source("rank0", host="b", first=START)
+    log = source("rank0", host="b", rank=0, first=START)
     assert not holds(hit("broke", at=START - 7 * DAY, source="dmesg", host="a"), sources=(DMESG, log))
 
 
@@ -49,7 +54,7 @@ def test_processes_that_no_log_knows_begin_no_run() -> None:
 
 
 def test_a_record_of_now_beside_old_ones_is_of_now() -> None:
-    log = source("rank0", host="a", first=START)
+    log = source("rank0", host="a", rank=0, first=START)
     old, now = (
         hit("broke", at=t, offset=n, source="dmesg", host="a") for n, t in enumerate((START - 9 * DAY, START + 5))
     )

@@ -329,15 +329,20 @@ def test_a_rank_that_is_singled_out_stands_on_its_own_host_and_not_on_that_of_th
 
 def test_notes_count_only_where_nothing_else_was_collected(tmp_path: Path) -> None:
     noted = hit("broke", host="b", device=7, source="README.md")
-    notes, log = source("README.md", kind="notes"), source("rank0")
+    notes, log = source("README.md", kind="notes"), source("rank0", first=0)
     assert run(book(tmp_path / "a"), noted, sources=(notes, log)).verdict.status is Status.HEALTHY
     assert run(book(tmp_path / "b"), noted, sources=(notes,)).verdict.status is Status.ROOT_CAUSE
+    assert run(book(tmp_path / "c"), noted, sources=(notes, source("run.sh"))).verdict.status is Status.ROOT_CAUSE
 
 
 def test_a_ticket_with_the_steps_of_the_job_is_its_log_where_none_was_collected(tmp_path: Path) -> None:
     noted = hit("broke", host="b", device=7, source="ticket.md")
     steps = progress(source="ticket.md")
-    ticket, kernel, log = source("ticket.md", kind="notes"), source("dmesg", kind="kernel"), source("rank0")
+    ticket, kernel, log = (
+        source("ticket.md", kind="notes"),
+        source("dmesg", kind="kernel", first=0),
+        source("rank0", first=0),
+    )
     assert run(book(tmp_path / "a"), noted, steps, sources=(ticket, kernel)).verdict.status is Status.ROOT_CAUSE
     assert run(book(tmp_path / "b"), noted, steps, sources=(ticket, kernel, log)).verdict.status is Status.HEALTHY
     assert run(book(tmp_path / "c"), noted, sources=(ticket, kernel)).verdict.status is Status.HEALTHY

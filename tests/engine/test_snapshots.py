@@ -15,7 +15,7 @@ from neuron_doctor.engine.snapshots import questioned
 MESH = Mesh(4, 2)
 STALL = Faults(dead_group=(MESH.groups["TENSOR"][0].name, 10))
 DUMPS = facts_of(run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, STALL, ahead=4))
-LOG = source("train.log", first=0, last=1)
+LOG = source("train.log", first=0, last=1, rank=0)
 HOUR_NS = 3600 * 10**9
 
 
@@ -32,6 +32,10 @@ def verdicts(*facts: Fact, sources: tuple[Source, ...] = (LOG,), dumps: list[Fac
 
 def test_logs_that_tell_of_no_end_leave_it_open_whether_the_job_moves() -> None:
     assert verdicts() == ["unproven"]
+
+
+def test_a_log_of_which_nothing_is_understood_may_be_of_another_program() -> None:
+    assert verdicts(sources=(source("cloud-init.log", first=0, last=1),)) == verdicts(sources=()) == ["transport-stall"]
 
 
 def test_a_rank_whose_device_has_not_come_to_it_may_still_compute() -> None:
