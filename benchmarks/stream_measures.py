@@ -37,10 +37,11 @@ with open(sys.argv[1], "rb") as file:
     for line in file:
         json.loads(line)
 """
+#: With its usual cap it gives up a job at the tenth mismatch, before it has looked at most of the groups.
 _ANALYSE = """
 import sys
 from torch.distributed.flight_recorder.fr_trace import main
-main(["--allow-incomplete-ranks", "-p", "nccl_trace_rank_", sys.argv[1]])
+main(["--allow-incomplete-ranks", "--mismatch_cap", "1000000000", "-p", "nccl_trace_rank_", sys.argv[1]])
 """
 
 

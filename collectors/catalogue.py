@@ -19,6 +19,7 @@ from neuron_doctor.collectors import (
     packages,
     papers,
     profiles,
+    programs,
     slurm,
     sysfs,
     text,
@@ -40,6 +41,7 @@ def collectors_for(
 
 _PRECISE: tuple[Collector, ...] = (
     papers.COLLECTOR,
+    programs.COLLECTOR,
     flight_recorder.COLLECTOR,
     *ndet.COLLECTORS,
     neuron_monitor.COLLECTOR,

@@ -55,6 +55,7 @@ def samples() -> dict[str, tuple[Collector, list[Sample]]]:
         for text in texts:
             take(text.encode(), "capture.txt")
     take(b"trn-7\n", "hostname")
+    take(b"#!/bin/bash\nsrun train.py\n", "capture.txt")
     return found
 
 
