@@ -1,7 +1,7 @@
 """Source code and scripts that lie beside the logs of a job: they quote the messages that they would print, and nothing happened.
 
-A file of source code is told by its ending and what its lines begin with, a script or the description of a package by its first line. A log that begins with
-the script that wrote it (`cat $0`) goes on with times or a traceback, and is a log.
+A file of source code is told by its ending and what its lines begin with, a script or the description of a package by its
+first line. A log that begins with the script that wrote it (`cat $0`) goes on with times or a traceback, and is a log.
 """
 
 from __future__ import annotations
