@@ -14,6 +14,7 @@ from msgspec import Struct
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.host_blocks import is_of_blocks, members_of_blocks
+from neuron_doctor.collectors.log_events import is_of_events, members_of_events
 from neuron_doctor.collectors.streams import CHUNK, ChunkStream, Damaged, Member, digest, streamed
 from neuron_doctor.collectors.unpack import Codec, codec_of, unpacked
 from neuron_doctor.collectors.urls import is_url, opened
@@ -110,6 +111,8 @@ def _members_of(head: bytes) -> Callable[[BufferedReader], Iterator[Member]] | N
         return zip_members
     if is_of_blocks(head):
         return members_of_blocks
+    if is_of_events(head):
+        return members_of_events
     if not _may_be_tar(head):
         return None
     from neuron_doctor.collectors.tar import is_tar, tar_members  # noqa: PLC0415 - the library of tars, for few inputs
