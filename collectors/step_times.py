@@ -1,42 +1,125 @@
-"""How long the steps of a rank took by its log: of the many lines that say it, one fact about the last ones."""
+"""How long the steps of a rank took by its log: of the many lines that say it, one fact about the last ones.
+
+Programs print the parts of a step in any order and in words of their own: `fwd_bwd_ms=718 allreduce_wait_ms=33`,
+`"data_time": 0.02`, `total 2.13s data 0.029s fwd 0.7s bwd 1.3s`. What a part is, its name says: loading `data`, `work`, the
+`wait` for other ranks, the `total`. Parts of one sort add up; a wait for data is no wait for a rank.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.matches import Candidate, Match, fact_of, match_of, place_of
 from neuron_doctor.engine.facts import Fact, Place, Value
+from neuron_doctor.engine.regexes import regex
 
 #: Of so many last lines of a rank the medians are taken: one step may have saved a checkpoint, or met a long sample.
 _LAST = 8
-_TIMES = ("work", "wait", "total")
+_TIMES = ("data", "work", "wait", "total")
+
+_PART = regex(
+    r"(?P<name>[A-Za-z][A-Za-z\d_/+.-]{0,40}?(?: [A-Za-z]{1,12}){0,2}?)\"?"
+    r"(?: ?[(\[](?P<of>ms|us|s|secs?|seconds)[)\]])?(?: ?[=:] ?| )\"?"
+    r"(?P<value>\d{1,9}(?:\.\d{1,9})?(?:[eE][+-]?\d{1,2})?)(?: ?(?P<unit>ms|us|s|secs?|seconds)\b)?"
+)
+_WORD = regex(r"[a-z]+(?:2[a-z]+)?")
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "seconds": 1.0}
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: What is no time, whatever else its name says.
+_OTHER = _words(
+    "loss lr norm tokens tok samples sample seq size len length count mem memory gb gib mb mib rss bytes epoch rank world rate "
+    "throughput tflops util ratio pct percent id version eta workers"
+)
+_NAMES_TIME = _words("time times ms us s sec secs seconds t dur duration elapsed took")
+_WAITED = _words("wait waits waiting waited stall")
+_PARTS: Mapping[str, frozenset[str]] = {
+    "data": _words(
+        "data dataload dataloader dataloading load loader loading input inputs fetch fetching h2d read reading preprocess "
+        "collate tokenize batch"
+    ),
+    "wait": _WAITED
+    | _words(
+        "allreduce reduce allgather gather scatter reducescatter alltoall comm comms communication sync synchronize barrier "
+        "collective collectives nccl ccom"
+    ),
+    "work": _words("fwd forward bwd backward compute fb"),
+}
+_OF_STEP = _words("step iter iteration batch")
+#: The parts of a step are not longer than it, but for what rounding makes of them.
+_ROUNDED = 1.05
 
 
 def step_times(candidates: Iterable[Candidate], inp: Input) -> Iterator[Fact]:
-    """The `step-time` facts of lines of one pattern, in their order: one for each process that they are of."""
-    told: dict[Place, list[tuple[Candidate, Match]]] = defaultdict(list)
+    """The `step-time` facts of lines of one pattern, in their order: one for each process that they are of, and for each choice
+    of parts that they tell."""
+    told: dict[tuple[Place, str], list[tuple[Candidate, Match]]] = defaultdict(list)
     for candidate in candidates:
-        if match := match_of(candidate, inp):
-            told[place_of(candidate, match, inp)].append((candidate, match))
-    for place, lines in told.items():
-        yield _medians(lines[-_LAST:], place, inp)
+        match = match_of(candidate, inp)
+        if match is not None and (timed := _with_parts(candidate, match)):
+            told[place_of(candidate, timed, inp), _form(candidate, timed)].append((candidate, timed))
+    for (place, form), lines in told.items():
+        yield _medians(lines[-_LAST:], place, form, inp)
 
 
-def _medians(lines: list[tuple[Candidate, Match]], place: Place, inp: Input) -> Fact:
+def parts_of(text: str) -> dict[str, float]:
+    """The times that a line tells of a step, in seconds (of a line without units: in the one that it has); empty where it tells
+    too little, or what cannot be."""
+    sums: dict[str, float] = {}
+    for part in _PART.finditer(text):
+        words = _WORD.findall(part["name"].lower())
+        sort = _sort(frozenset(words), timed=bool(part["unit"] or part["of"]), fraction="." in part["value"])
+        if sort and not (sort == "total" and "total" in sums):
+            unit = part["unit"] or part["of"] or next((word for word in reversed(words) if word in _UNITS), "s")
+            sums[sort] = sums.get(sort, 0.0) + float(part["value"]) * _UNITS[unit]
+    total = sums.get("total")
+    if total is not None and sum(sums[name] for name in sums if name != "total") > total * _ROUNDED:
+        sums = {name: sums[name] for name in ("wait", "total") if name in sums}  # one part is within another
+        if sums.get("wait", 0.0) > total:
+            return {}
+    return sums if len(sums) > 1 else {}
+
+
+def _sort(words: frozenset[str], *, timed: bool, fraction: bool) -> str:
+    """Which part of a step is called so; empty for none."""
+    timed = timed or bool(words & _NAMES_TIME)
+    if words & _OTHER:
+        return ""
+    if "total" in words or (timed and words & _OF_STEP and not words & (_PARTS["wait"] | _PARTS["data"] - _OF_STEP)):
+        return "total"
+    if words & _PARTS["data"]:
+        return "data" if timed or words & _WAITED or ("data" in words and fraction) else ""
+    return next((sort for sort in ("wait", "work") if words & _PARTS[sort]), "")
+
+
+def _with_parts(candidate: Candidate, match: Match) -> Match | None:
+    """The match with what its pattern captures, or, where that is no time, with what the line tells."""
+    if any(name in match.data for name in _TIMES):
+        return match
+    line = candidate.lines.whole(*candidate.reach)
+    parts = parts_of(line.text[match.record.start : match.record.end])
+    return replace(match, data={**match.data, **parts}) if parts else None
+
+
+def _form(candidate: Candidate, match: Match) -> str:
+    """What lines have in common of which the times can be compared."""
+    return "+".join((candidate.pattern.id, *(name for name in _TIMES if name in match.data)))
+
+
+def _medians(lines: list[tuple[Candidate, Match]], place: Place, form: str, inp: Input) -> Fact:
     data = [match.data for _, match in lines]
     steps = [step for one in data if isinstance(step := one.get("step"), int)]
-    summary: dict[str, Value] = {
-        "form": lines[0][0].pattern.id,
-        "first": min(steps),
-        "step": max(steps),
-        "lines": len(lines),
-    }
+    summary: dict[str, Value] = {"form": form, "first": min(steps), "step": max(steps), "lines": len(lines)}
     for name in _TIMES:
         times = [float(time) for one in data if isinstance(time := one.get(name), int | float)]
         if times:
-            summary[name] = sorted(times)[len(times) // 2]
+            summary[name] = round(sorted(times)[len(times) // 2], 6)
     return replace(fact_of(*lines[-1], place, inp), data=summary)

@@ -73,17 +73,18 @@ _ALL = (
     _kind("restart", "a launcher says that it starts its workers anew", _TEXT, "launcher:str"),
     _kind(
         "step-time",
-        "how long the last `lines` reported steps of a rank took, from step `first` to `step`: at its own `work`, in the `wait` "
-        "for others, in `total` (medians, in the unit of the log; lines of one `form` have the same)",
+        "how long the last `lines` reported steps of a rank took, from step `first` to `step`: in loading `data`, at its own "
+        "`work`, in the `wait` for others, in `total` (medians, in seconds where the log has units; lines of one `form` have the "
+        "same)",
         _TEXT,
-        "form:str first:int step:int lines:int work:float wait:float total:float",
+        "form:str first:int step:int lines:int data:float work:float wait:float total:float",
     ),
     _kind(
         "slow-rank",
-        "a rank that works longer at each step than its peers and waits for nobody, while they wait as much longer: how often as "
-        "long, and the share of a step that they wait",
+        "a rank that works longer at each step than its peers and waits for nobody, while they wait as much longer: at what "
+        "(`part`: own, which is all but the wait, data or work), how often as long, and the share of a step that they wait",
         _TEXT,
-        "times:float peers:int share:float step:int",
+        "part:str times:float peers:int share:float step:int",
     ),
     _kind(
         "env",
@@ -162,6 +163,34 @@ _ALL = (
         "the one rank that says nothing, in its log, while all `others` whose logs are here say that they wait or lost a peer",
         _TEXT,
         "others:int",
+    ),
+    _kind(
+        "stack",
+        "where the main thread of a process stands, by its stack: in a collective, compiler, data loader, storage, store, lock, "
+        "or somewhere (a stack that tells more is a fact for each)",
+        _TEXT,
+        "stands:str",
+    ),
+    _kind(
+        "stacks",
+        "no main thread of the processes whose stacks are here, so many (`known`), stands in a collective or a compiler, and "
+        "nearly all, so many, `outside`: most of them in a data loader, storage, store or lock (`stands`)",
+        _TEXT,
+        "known:int outside:int stands:str description:str",
+    ),
+    _kind("refusal", "a service turned a request away because there were too many of them", _TEXT, "service:str"),
+    _kind(
+        "refusals",
+        "so many `times` a service turned requests away, of so many `ranks` and on so many `hosts`, as far as these are known",
+        _TEXT,
+        "service:str times:int ranks:int hosts:int description:str",
+    ),
+    _kind("no-step", "a program says that it has made no step for `waited_s` seconds", _TEXT, "waited_s:int"),
+    _kind(
+        "standstill",
+        "for so many `seconds` the job has made no step: by its own `words`, or by a `log` that goes on without one",
+        _TEXT,
+        "seconds:int told_by:str description:str",
     ),
     _kind(
         "memory-request",

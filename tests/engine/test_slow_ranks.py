@@ -27,7 +27,7 @@ def slow(facts: list[Fact]) -> list[int | None]:
 def test_the_one_that_works_long_and_waits_for_nobody_is_it() -> None:
     [found] = slow_ranks(job(5))
     assert found.place.rank == 5
-    assert found.data == {"times": 2.71, "peers": 7, "share": 0.63, "step": 170}
+    assert found.data == {"part": "own", "times": 2.71, "peers": 7, "share": 0.63, "step": 170}
     assert slow(job(4, 5)) == [4, 5]
 
 
@@ -78,3 +78,46 @@ def test_ordinary_noise_convicts_nobody(times: list[tuple[float, float]]) -> Non
 @given(st.permutations(job(5)))
 def test_the_order_of_facts_changes_nothing(facts: list[Fact]) -> None:
     assert slow(facts) == [5]
+
+
+def parted(rank: int, data: float, work: float, total: float, **place: object) -> Fact:
+    fact = told(rank, work, 0, data=data, total=total)
+    del fact.data["wait"]  # type: ignore[attr-defined]
+    return replace(fact, place=Place(rank=rank, **place))  # type: ignore[arg-type]
+
+
+def test_where_no_wait_is_told_the_one_that_loads_its_data_long_is_it_and_not_those_that_wait_within_their_work() -> (
+    None
+):
+    facts = [parted(rank, 4.6, 2.1, 6.9) if rank == 32 else parted(rank, 0.03, 7.0, 7.1) for rank in (0, 16, 32, 48)]
+    [found] = slow_ranks(facts)
+    assert (found.place.rank, found.data["part"], found.data["share"]) == (32, "data", 0.67)
+
+
+def test_where_no_wait_is_told_the_one_that_works_long_is_it_and_not_those_that_wait_for_their_next_data() -> None:
+    facts = [parted(rank, 0.1, 6.5, 6.8) if rank == 5 else parted(rank, 4.4, 2.2, 6.8) for rank in range(8)]
+    [found] = slow_ranks(facts)
+    assert (found.place.rank, found.data["part"]) == (5, "work")
+
+
+def test_data_that_take_long_on_all_or_make_no_step_longer_convict_nobody() -> None:
+    assert slow([parted(rank, 4.6, 2.1, 6.9) for rank in range(8)]) == []
+    assert slow([parted(rank, 0.3 if rank == 5 else 0.03, 2.1, 2.4) for rank in range(8)]) == []
+    # its step alone is longer: they do not meet
+    assert slow([parted(rank, 4.6 if rank == 5 else 0.03, 2.1, 6.9 if rank == 5 else 2.3) for rank in range(8)]) == []
+
+
+def on_hosts(slow_host: str, hosts: int, ranks: int = 4) -> list[Fact]:
+    places = [(f"h{rank // ranks}", rank) for rank in range(hosts * ranks)]
+    times = {True: (1900.0, 10.0), False: (700.0, 1210.0)}
+    return [replace(told(rank, *times[host == slow_host]), place=Place(rank=rank, host=host)) for host, rank in places]
+
+
+def test_all_ranks_of_one_host_of_three_are_it_and_of_one_of_two_are_not() -> None:
+    assert slow(on_hosts("h1", 3)) == [4, 5, 6, 7]
+    assert slow(on_hosts("h1", 2)) == []
+    # one of them works on another host: that the host is slow is not told
+    apart = [
+        replace(fact, place=Place(rank=7, host="h2")) if fact.place.rank == 7 else fact for fact in on_hosts("h1", 3)
+    ]
+    assert slow(apart) == []
