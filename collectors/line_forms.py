@@ -185,7 +185,7 @@ _STAMPED = (
 _SRUN = _label(r" {0,6}(?P<rank>\d{1,6}): ", When.BEFORE_HEADERS)
 
 _BRACKETED = (
-    _label(r"\[rank(?P<rank>\d{1,6})\](?:: ?| )"),  # torch, torchrun and loggers: the global rank
+    _label(r"\[rank(?P<rank>\d{1,6})\](?:: ?| |(?=\[))"),  # torch, torchrun and loggers: the global rank
     _label(r"\[default(?P<local_rank>\d{1,4})\]: ?"),  # torchrun --tee: role and local rank
     # mpirun: job, world rank; horovodrun without MPI: the rank alone
     _label(r"\[(?:(?:[^\s\]@]{1,80}@)?\d{1,10},)?(?P<rank>\d{1,6})\]<std(?:out|err|diag)>: ?"),

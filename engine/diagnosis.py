@@ -32,6 +32,7 @@ from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
 from neuron_doctor.engine.silence import silent_in_dumps, silent_ranks
 from neuron_doctor.engine.snapshots import questioned
+from neuron_doctor.engine.standstill import refusals, stacks_outside, standstills
 from neuron_doctor.engine.task_numbers import without_tasks_for_ranks
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, NotEvaluable, Verdict
@@ -142,6 +143,9 @@ def _odd_ones(
         from neuron_doctor.engine.core_holders import core_holders  # noqa: PLC0415 - few processes are refused their cores
 
         yield from core_holders(facts)
+    yield from stacks_outside(facts)
+    yield from refusals(facts)
+    yield from standstills(facts, sources)
     yield from lost_hosts(facts, sources, topology)
     yield from went_down(facts)
     yield from silent_ranks(facts, sources, heard, topology)

@@ -56,7 +56,7 @@ def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iter
 def _may_move(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
     """Whether logs were collected, and nothing in them or beside them shows that the job stands. A text without a time of which
     no more is known than that a pattern matches may be a stack that somebody took because of a hang."""
-    telling = {fact.source for fact in facts if fact.kind != "hit"}
+    telling = {fact.source for fact in facts if fact.kind not in {"hit", "stack"}}
     logged = any(s.first is not None or s.id in telling for s in job_logs(sources, facts))
     return logged and not _is_hang(facts) and max(unmoved_ns(facts, sources), idle_ns(facts)) < _LONGEST_NS
 

@@ -92,7 +92,7 @@ def test_dumps_alone_are_those_that_a_time_out_writes() -> None:
 
 def test_a_text_without_a_time_is_a_log_if_it_tells_of_the_job() -> None:
     said = Fact("version", {"component": "runtime"}, NOWHERE, Span("out.txt"), "out.txt")
-    stack = Fact("hit", {"pattern": "stack-of-main-thread"}, NOWHERE, Span("out.txt"), "out.txt")
+    stack = Fact("stack", {"stands": "somewhere"}, NOWHERE, Span("out.txt"), "out.txt")
     assert verdicts(said, sources=(source("out.txt"),)) == ["unproven"]
     assert verdicts(stack, sources=(source("out.txt"),)) == ["transport-stall"]
 

@@ -1,0 +1,145 @@
+"""That a job stands still without an error, and where: its log goes on without a step, the stacks of its processes show what all
+are in, and services turn it away.
+
+A log alone proves little: a program may save, evaluate or end for as long. So rules ask for more than one of these.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Source, Value
+from neuron_doctor.engine.match import canonical
+
+#: Shorter than this is no standstill (s): checkpoints, evaluations and compilations take minutes.
+_LEAST_S = 300
+_SECOND_NS = 10**9
+#: Who stands here waits for its peers, or will get on by itself; where the others stand, nothing of the job can help them.
+_HELD_BY_PEERS = frozenset({"collective", "compiler"})
+_OUTSIDE = ("data loader", "storage", "store", "lock")
+#: So many stacks at least must be known, and this share of them must tell.
+_FEWEST, _SHARE = 2, 0.75
+
+
+def stacks_outside(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """The `stacks` fact, where the stacks of the job show that nobody waits for a peer in a collective."""
+    told: dict[tuple[object, ...], set[str]] = defaultdict(set)
+    shown: list[Fact] = []
+    for fact in facts:
+        place = fact.place
+        if fact.kind == "stack" and (place.rank is not None or place.pid is not None):
+            process = (place.rank,) if place.rank is not None else (place.host, place.pid)
+            told[process].add(str(fact.data["stands"]))
+            shown.append(fact)
+    where = Counter(stands for found in told.values() for stands in _OUTSIDE if stands in found)
+    outside = sum(not found.isdisjoint(_OUTSIDE) for found in told.values())
+    held = any(not found.isdisjoint(_HELD_BY_PEERS) for found in told.values())
+    if len(told) < _FEWEST or held or outside < _SHARE * len(told):
+        return
+    most = max(_OUTSIDE, key=lambda stands: where[stands])
+    first = min((fact for fact in shown if fact.data["stands"] == most), key=canonical)
+    listed = ", ".join(f"{where[stands]} in a {stands}" for stands in _OUTSIDE if where[stands])
+    yield replace(
+        first,
+        kind="stacks",
+        place=NOWHERE,
+        repeats=0,
+        data={
+            "known": len(told),
+            "outside": outside,
+            "stands": most,
+            "description": f"of {len(told)} processes whose stacks are here none stands in a collective: {listed}",
+        },
+    )
+
+
+def refusals(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """The `refusals` facts: for each service, how many it turned away, and how often. It is at none of their places."""
+    by_service: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.kind == "refusal":
+            by_service[str(fact.data["service"])].append(fact)
+    for service, found in sorted(by_service.items()):
+        ranks, hosts = ({name for fact in found if (name := named(fact)) is not None} for named in (_rank, _host))
+        times = sum(1 + fact.repeats for fact in found)
+        told = f"it turned requests away {times} times, of {len(ranks)} ranks on {len(hosts)} hosts, as far as these are known"
+        data = {"service": service, "times": times, "ranks": len(ranks), "hosts": len(hosts), "description": told}
+        yield replace(min(found, key=canonical), kind="refusals", place=NOWHERE, repeats=0, data=data)
+
+
+def _rank(fact: Fact) -> int | None:
+    return fact.place.rank
+
+
+def _host(fact: Fact) -> str | None:
+    return fact.place.host
+
+
+def standstills(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fact]:
+    """The `standstill` facts, at no place: where programs say so, and where the log of one goes on for long after its last step.
+    None where any program tells of a later step, or that all is done."""
+    if any(fact.kind == "completion" for fact in facts):
+        return
+    logs = {source.id: source for source in sources if source.kind == "log"}
+    steps = _last_steps(facts, logs)
+    words = [fact for fact in facts if fact.kind == "no-step" and not _went_on(fact, steps)]
+    if words:
+        longest = max(sorted(words, key=canonical), key=_waited_s)
+        yield _standstill(
+            longest, _waited_s(longest), "words", f"a program says so, after {_waited_s(longest)} seconds"
+        )
+    silent = [(seconds, step) for step in steps.values() if (seconds := _without_step_s(step, steps, logs)) >= _LEAST_S]
+    for seconds, step in sorted(silent, key=lambda one: (-one[0], canonical(one[1])))[:1]:
+        told = f"a log goes on for {seconds // 60} minutes after the last step that it tells of"
+        yield _standstill(step, seconds, "log", told)
+
+
+def _standstill(fact: Fact, seconds: int, told_by: str, description: str) -> Fact:
+    data: dict[str, Value] = {"seconds": seconds, "told_by": told_by, "description": description}
+    return replace(fact, kind="standstill", place=NOWHERE, repeats=0, data=data)
+
+
+def _waited_s(fact: Fact) -> int:
+    return int(str(fact.data["waited_s"]))
+
+
+def _went_on(fact: Fact, steps: Mapping[str, Fact]) -> bool:
+    """Whether a step is told of after this."""
+    return any(
+        (step.source == fact.source and step.span.offset > fact.span.offset)
+        or (_comparable(fact, step) and _ns(step) > _ns(fact))
+        for step in steps.values()
+    )
+
+
+def _without_step_s(step: Fact, steps: Mapping[str, Fact], logs: Mapping[str, Source]) -> int:
+    """How long the log of a last step goes on after it, and all later ones of other logs; 0 where its clock does not tell."""
+    last = logs[step.source].last
+    if last is None or step.instant is None or last.clock is not step.instant.clock:
+        return 0
+    return (last.ns - max(_ns(other) for other in steps.values() if _comparable(step, other))) // _SECOND_NS
+
+
+def _last_steps(facts: Iterable[Fact], logs: Mapping[str, Source]) -> dict[str, Fact]:
+    """The last step of each log; none where any of the program's answers are requests, which may just not come."""
+    steps: dict[str, Fact] = {}
+    for fact in facts:
+        if fact.kind == "progress" and fact.source in logs and fact.instant:
+            if fact.data.get("served"):
+                return {}
+            if fact.source not in steps or _ns(steps[fact.source]) <= fact.instant.ns:
+                steps[fact.source] = fact
+    return steps
+
+
+def _ns(fact: Fact) -> int:
+    return fact.instant.ns if fact.instant else 0
+
+
+def _comparable(one: Fact, other: Fact) -> bool:
+    if one.instant is None or other.instant is None or one.instant.clock is not other.instant.clock:
+        return False
+    return one.instant.clock is Clock.UTC or one.source == other.source or one.place.host == other.place.host
