@@ -19,6 +19,7 @@ from neuron_doctor.engine.ended_ranks import ended_without_dump
 from neuron_doctor.engine.facts import Collection, Fact, Source
 from neuron_doctor.engine.findings import finding_of, fold
 from neuron_doctor.engine.grades import Role, Severity, Status
+from neuron_doctor.engine.held_ranks import with_held_ranks
 from neuron_doctor.engine.hidden import hushed, told
 from neuron_doctor.engine.idleness import standing_still
 from neuron_doctor.engine.lost_hosts import lost_hosts
@@ -75,7 +76,7 @@ def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = T
     evidence = evidence_of(collection, rulebook.harmless, whole=whole)
     facts, sources, topology = evidence.facts, evidence.sources, evidence.topology
     matches, missing = match_rules(rulebook, facts, sources, topology)
-    graph = decide(matches, facts, sources)
+    graph = with_held_ranks(decide(matches, facts, sources), topology)
     if whole:
         graph = with_shared_places(rulebook, graph, facts, sources, topology)
     usable = bool(facts) or any(s.records for s in sources)

@@ -12,6 +12,7 @@ from neuron_doctor.engine.facts import Fact, Place, Source
 from neuron_doctor.engine.hostnames import names_of_hosts, with_host
 from neuron_doctor.engine.placement import STATED_BY, Placement, placement
 from neuron_doctor.engine.proven import unique
+from neuron_doctor.engine.rank_blocks import hosts_by_block
 
 #: Statuses that a fault of the device gives: uncorrectable memory errors, DMA abort (neuron-facts.md 1.2).
 _DEVICE_STATUSES = frozenset({1201, 1202, 1203, 1205})
@@ -23,10 +24,10 @@ _INVENTORY = frozenset({"device", "device-user", "pci-device", "device-count"})
 
 class Topology(Struct, frozen=True):
     """What is known of the job's shape. `host_of` maps every name of a host to the one that is shown; `home_of_rank` is
-    proven by the ranks' own files or by records that name the host, `host_of_rank` by all records; `directory_of` is the
-    host hint of sources that are of no single rank, `merged` are those of them that tell of ranks of other hosts, and
-    `rank_of_local` is the rank by source, its host hint and local rank, `processes_of` are the ids of the processes of each
-    host, as far as anything names them."""
+    proven by the ranks' own files or by records that name the host, `host_of_rank` by all records, and by the blocks of
+    ranks that hosts have; `directory_of` is the host hint of sources that are of no single rank, `merged` are those of
+    them that tell of ranks of other hosts, and `rank_of_local` is the rank by source, its host hint and local rank,
+    `processes_of` are the ids of the processes of each host, as far as anything names them."""
 
     host_of: Mapping[str, str] = field(default_factory=dict)
     instance_of: Mapping[str, str] = field(default_factory=dict)
@@ -63,6 +64,8 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         **unique((place.rank, place.host) for _, place in own if place.rank is not None and place.host),
     }
     host_of_rank = {**unique((p.rank, p.host) for p in placed if p.rank is not None and p.host), **home_of_rank}
+    ranks = tuple(sorted({p.rank for p in placed if p.rank is not None}))
+    host_of_rank |= hosts_by_block(host_of_rank, ranks)
     sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
     size = next(iter(sizes)) if len(sizes) == 1 else None
     hosts = tuple(sorted({p.host for p in placed if p.host}))
@@ -78,7 +81,7 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         home_of_rank=home_of_rank,
         directory_of=directory_of,
         merged=frozenset(_of_many_hosts(told, home_of_rank, directory_of) | _of_a_job(own, directory_of)),
-        ranks=tuple(sorted({p.rank for p in placed if p.rank is not None})),
+        ranks=ranks,
         hosts=hosts,
         device_of_address=_device_addresses(facts, host_of, instance_of),
         world_size=size if isinstance(size, int) else None,
