@@ -185,11 +185,17 @@ _ALL = (
         _TEXT,
         "service:str times:int ranks:int hosts:int description:str",
     ),
-    _kind("no-step", "a program says that it has made no step for `waited_s` seconds", _TEXT, "waited_s:int"),
+    _kind(
+        "no-step",
+        "a program says that it has made no step for `waited_s` seconds, or `waited_min` minutes",
+        _TEXT,
+        "waited_s:int waited_min:int",
+    ),
     _kind(
         "standstill",
-        "for so many `seconds` the job has made no step: by its own `words`, or by a `log` that goes on without one",
-        _TEXT,
+        "for so many `seconds` the job has made no step: by its own `words`, by a `log` that goes on without one, "
+        "or by a `monitor`: all cores have been idle, and were not before, while the processes lived on",
+        _TEXT + " neuron-monitor",
         "seconds:int told_by:str description:str",
     ),
     _kind(

@@ -17,6 +17,7 @@ from neuron_doctor.engine.match import canonical
 #: Shorter than this is no standstill (s): checkpoints, evaluations and compilations take minutes.
 _LEAST_S = 300
 _SECOND_NS = 10**9
+_CORES = "neuroncore_utilization"
 #: Who stands here waits for its peers, or will get on by itself; where the others stand, nothing of the job can help them.
 _HELD_BY_PEERS = frozenset({"collective", "compiler"})
 _OUTSIDE = ("data loader", "storage", "store", "lock")
@@ -79,7 +80,8 @@ def _host(fact: Fact) -> str | None:
 
 
 def standstills(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fact]:
-    """The `standstill` facts, at no place: where programs say so, and where the log of one goes on for long after its last step.
+    """The `standstill` facts, at no place: where programs say so, where monitors show idle cores only, and where a log goes on for long
+    after the last step that it tells of.
     None where any program tells of a later step, or that all is done."""
     if any(fact.kind == "completion" for fact in facts):
         return
@@ -91,10 +93,27 @@ def standstills(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fa
         yield _standstill(
             longest, _waited_s(longest), "words", f"a program says so, after {_waited_s(longest)} seconds"
         )
+    if steps:
+        yield from _idle(facts)
     silent = [(seconds, step) for step in steps.values() if (seconds := _without_step_s(step, steps, logs)) >= _LEAST_S]
     for seconds, step in sorted(silent, key=lambda one: (-one[0], canonical(one[1])))[:1]:
         told = f"a log goes on for {seconds // 60} minutes after the last step that it tells of"
         yield _standstill(step, seconds, "log", told)
+
+
+def _idle(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """What monitors say, where all cores of all processes that they show have been idle to the end."""
+    cores = [f for f in facts if f.kind == "level" and f.place.pid is not None and f.data["name"] == _CORES]
+    if not cores or any(fact.data["last"] != 0 or fact.data["max"] == 0 for fact in cores):
+        return
+    shortest = min(sorted(cores, key=canonical), key=_idle_s)
+    if (seconds := _idle_s(shortest)) >= _LEAST_S:
+        told = f"for {seconds // 60} minutes all cores have been idle, while the processes that hold them lived on"
+        yield _standstill(shortest, seconds, "monitor", told)
+
+
+def _idle_s(fact: Fact) -> int:
+    return int(float(str(fact.data["held"])) * float(str(fact.data.get("period_s", 0))))
 
 
 def _standstill(fact: Fact, seconds: int, told_by: str, description: str) -> Fact:
@@ -103,7 +122,8 @@ def _standstill(fact: Fact, seconds: int, told_by: str, description: str) -> Fac
 
 
 def _waited_s(fact: Fact) -> int:
-    return int(str(fact.data["waited_s"]))
+    minutes = int(str(fact.data.get("waited_min", 0)))
+    return int(str(fact.data.get("waited_s", 60 * minutes)))
 
 
 def _went_on(fact: Fact, steps: Mapping[str, Fact]) -> bool:

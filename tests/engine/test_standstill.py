@@ -119,3 +119,25 @@ def test_the_order_of_stacks_changes_nothing(facts: list[Fact]) -> None:
     assert list(stacks_outside(facts)) == list(
         stacks_outside(sorted(facts, key=lambda one: (one.source, one.span.offset)))
     )
+
+
+def core(number: int, *, held: int, last: float = 0, most: float = 90) -> Fact:
+    data = {"name": "neuroncore_utilization", "last": last, "max": most, "held": held, "period_s": 60.0}
+    return fact("level", "monitor", Place(host="a", pid=310, core=number), line=number + 1, **data)
+
+
+def test_cores_that_went_idle_under_living_processes_tell_for_how_long() -> None:
+    steps = step("a", 100)
+    assert told([steps, core(0, held=30), core(1, held=20)], log("a", 100)) == [("monitor", 1200)]
+    assert told([steps, core(0, held=30), core(1, held=2)], log("a", 100)) == []
+    assert told([steps, core(0, held=30), core(1, held=20, last=90)], log("a", 100)) == []
+    assert told([steps, core(0, held=30), core(1, held=20, most=0)], log("a", 100)) == []
+
+
+def test_idle_cores_of_a_server_or_of_a_job_that_made_no_step_are_no_standstill() -> None:
+    assert told([step("a", 100, served=True), core(0, held=30)], log("a", 100)) == []
+    assert told([core(0, held=30)]) == []
+
+
+def test_minutes_are_as_good_as_seconds() -> None:
+    assert told([fact("no-step", "a", seconds=700, waited_min=45)], log("a", 700)) == [("words", 2700)]
