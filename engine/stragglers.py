@@ -15,6 +15,9 @@ from neuron_doctor.engine.process_groups import ProcessGroup
 _TELLING = 5
 _SHARE = 0.9
 _TIMES = 3
+#: A collective tells if this share of its members, and so many, describe it, or all.
+_SEEN = 0.75
+_FEWEST = 4
 #: Where somebody is slow, who waits for whoever is next waits less than the so-many-th part of it.
 _JITTER = 10
 #: The least that counts as waiting: where the device is timed, and where only the host's clock is (which sees a
@@ -109,17 +112,20 @@ def _last_in(group: ProcessGroup, telling: list[dict[int, int]]) -> Iterator[Str
     if len(telling) < _TELLING:
         return
     rank, times = Counter(min(row, key=lambda rank: (row[rank], rank)) for row in telling).most_common(1)[0]
-    own = median(row[rank] for row in telling)
+    own = median(row[rank] for row in telling if rank in row)
     others = median(median(wait for peer, wait in row.items() if peer != rank) for row in telling)
     if times >= _SHARE * len(telling) and others - own >= _floor(group) and others >= _TIMES * own:
         yield Straggler(rank, group, times, len(telling), int(others - own))
 
 
 def _waits(group: ProcessGroup) -> list[dict[int, int]]:
-    """For each collective that all members completed and still describe: how long each of them waited in it."""
+    """For each collective that nearly all members completed and still describe: how long each of these waited in it. Dumps that
+    were written one after the other have few in common; where the last one to come is not among them, nobody seems to be."""
     waits: dict[int, dict[int, int]] = {}
     for rank, member in group.members.items():
         for operation in member.record.recent if member.record else ():
             if operation.wait_us >= 0:
                 waits.setdefault(member.base + operation.number, {})[rank] = operation.wait_us
-    return [waits[ordinal] for ordinal in sorted(waits) if len(waits[ordinal]) == len(group.members)]
+    fewest = max(_FEWEST, _SEEN * len(group.members))
+    enough = min(fewest, len(group.members))
+    return [waits[ordinal] for ordinal in sorted(waits) if len(waits[ordinal]) >= enough]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from fr_simulator import MS, Faults, Mesh, Op, Pg, Recorder, facts_of, run
 from test_fr_scenarios import verdicts
+
+from neuron_doctor.engine.stragglers import stragglers
 
 
 def test_a_rank_is_a_straggler_also_where_only_the_first_collective_of_a_step_waits_for_it() -> None:
@@ -54,3 +58,37 @@ def test_ranks_that_come_to_their_own_group_together_are_late_because_of_somebod
             in_tensor = one.op.group.desc == "TENSOR" and number % 2 == rank % 2
             one.started_ns = one.done_ns - (500 if in_data else 12 if in_tensor else 1) * MS
     assert verdicts(facts_of(job, Recorder(timing=True))) == {"healthy": set()}
+
+
+def seen(waits: dict[int, dict[int, int]], ranks: int = 16) -> list[int]:
+    """Who is slow by what each rank still describes of the collectives of the world: how long it waited in each, in ms."""
+    members = {
+        rank: SimpleNamespace(
+            base=0,
+            record=SimpleNamespace(
+                starts=True,
+                point_to_point=False,
+                recent=[SimpleNamespace(number=n, wait_us=of[rank] * 1000) for n, of in waits.items() if rank in of],
+            ),
+        )
+        for rank in range(ranks)
+    }
+    world = SimpleNamespace(ranks=tuple(range(ranks)), members=members, title="default_pg")
+    return [one.rank for one in stragglers([world])]  # type: ignore[list-item]
+
+
+def row(number: int, slow: int, without: range, ranks: int = 16) -> dict[int, int]:
+    return {rank: 1 if rank == slow else 50 + 7 * number % 20 for rank in range(ranks) if rank not in without}
+
+
+def test_dumps_that_were_written_one_after_the_other_tell_by_what_nearly_all_of_them_describe() -> None:
+    apart = {number: row(number, 11, range(number % 4)) for number in range(8)}
+    assert seen(apart) == [11]
+
+
+def test_where_the_slow_one_is_not_among_those_that_describe_it_none_of_them_is_taken_for_it() -> None:
+    hidden = {number: row(number, 2, range(2, 4)) for number in range(12)}
+    assert all(2 not in of for of in hidden.values())
+    assert seen(hidden) == []
+    # a few of which too few tell
+    assert seen({number: row(number, 11, range(6)) for number in range(12)}) == []
