@@ -80,9 +80,8 @@ def _host(fact: Fact) -> str | None:
 
 
 def standstills(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fact]:
-    """The `standstill` facts, at no place: where programs say so, where monitors show idle cores only, and where a log goes on for
-    long after the last step that it tells of.
-    None where any program tells of a later step, or that all is done."""
+    """The `standstill` facts, at no place: where programs say so, where monitors show idle cores only, and where a log goes on
+    for long after its last step. None where any program tells of a later step, or that all is done."""
     if any(fact.kind == "completion" for fact in facts):
         return
     logs = {source.id: source for source in sources if source.kind == "log"}
