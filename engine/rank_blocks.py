@@ -19,7 +19,7 @@ def hosts_by_block(host_of_rank: Mapping[int, str], ranks: Iterable[int]) -> dic
         hosts[rank // max(size, 1)].add(host)
         blocks[host].add(rank // max(size, 1))
     whole = sum(count == size for count in Counter(host_of_rank.values()).values())
-    one_to_one = all(len(of_block) == 1 for of_block in (*hosts.values(), *blocks.values()))
+    one_to_one = all(len(some) == 1 for some in hosts.values()) and all(len(some) == 1 for some in blocks.values())
     if size <= 1 or whole < _WHOLE_HOSTS or not one_to_one:
         return {}
     return {
