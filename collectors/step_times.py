@@ -60,14 +60,18 @@ _ROUNDED = 1.05
 
 def step_times(candidates: Iterable[Candidate], inp: Input) -> Iterator[Fact]:
     """The `step-time` facts of lines of one pattern, in their order: one for each process that they are of, and for each choice
-    of parts that they tell."""
-    told: dict[tuple[Place, str], list[tuple[Candidate, Match]]] = defaultdict(list)
+    of parts that its last lines tell."""
+    told: dict[Place, list[tuple[Candidate, Match]]] = defaultdict(list)
     for candidate in candidates:
-        match = match_of(candidate, inp)
-        if match is not None and (timed := _with_parts(candidate, match)):
-            told[place_of(candidate, timed, inp), _form(candidate, timed)].append((candidate, timed))
-    for (place, form), lines in told.items():
-        yield _medians(lines[-_LAST:], place, form, inp)
+        if match := match_of(candidate, inp):
+            told[place_of(candidate, match, inp)].append((candidate, match))
+    for place, lines in told.items():
+        forms: dict[str, list[tuple[Candidate, Match]]] = defaultdict(list)
+        for candidate, match in lines[-_LAST:]:
+            if timed := _with_parts(candidate, match):
+                forms[_form(candidate, timed)].append((candidate, timed))
+        for form, alike in forms.items():
+            yield _medians(alike, place, form, inp)
 
 
 def parts_of(text: str) -> dict[str, float]:
