@@ -6,6 +6,7 @@ Formats: the list below `Failed to allocate` (runtimes of SDK 2.12 to 2.23) and 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -14,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Place, Value
+from neuron_doctor.engine.regexes import regex
 
 _REQUEST, _USE = "memory-request", "memory-use"
 
@@ -23,6 +25,7 @@ _COLUMNS = (
     "dma rings", "dma rings", "dma rings", "collectives", "collectives", "profiler buffers",
 )  # fmt: skip
 _TOTAL = _COLUMNS[0]
+_SIZE = regex(r"(?P<number>\d{1,15}(?:\.\d{0,15})?) ?(?P<unit>[KMGT]?)B?", re.ASCII)
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 #: So many categories and cores are named, if they hold at least so many percent.
 _NAMED, _LEAST = 3, 1
@@ -115,11 +118,8 @@ def _sums(place: Place, sizes: Iterable[tuple[str, str]]) -> _Held:
 
 def _bytes(size: str) -> float:
     """`1.471GB`, in units of 1,024; 0 for what is no size (`n/a`)."""
-    number = size.rstrip("B").rstrip("KMGT")
-    try:
-        return float(number) * _UNITS.get(size.removesuffix("B")[-1:], 1)
-    except ValueError:
-        return 0
+    number = _SIZE.fullmatch(size)
+    return float(number["number"]) * _UNITS.get(number["unit"], 1) if number else 0
 
 
 def _account(request: Fact, held: Sequence[_Held]) -> Fact:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neuron_doctor.engine.facts import Fact, Place, Span
@@ -99,6 +99,8 @@ def test_a_table_of_another_version_tells_its_total_only() -> None:
 
 
 @given(st.lists(st.text(" |0123456789.KMGTBna/", max_size=60), max_size=4), st.text(max_size=8), st.text(max_size=8))
+@example(["1.0GB |"], "", "INF")
+@example(["1.0GB |"], "", "nanGB")
 def test_any_text_makes_an_account_of_at_most_all(rows: list[str], category: str, size: str) -> None:
     facts = [request(0), *(use(1 + n, core=n, row=row) for n, row in enumerate(rows))]
     facts.append(use(99, category=category, size=size))
