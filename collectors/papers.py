@@ -30,6 +30,8 @@ _OF_A_REPORT = regex(
     re.MULTILINE,
 )
 _HEADING = regex(rb"\A(?:\xef\xbb\xbf)?\s{0,8}#{1,3} [^\n]{1,200}\n")
+#: The head of a letter, or of a ticket that was mailed.
+_LETTER = regex(rb"\A(?:\xef\xbb\xbf)?\s{0,8}(?:From|To|Cc|Subject): {0,4}\S[^\n]{0,400}\n")
 #: What a runbook says before it quotes a message. Programs give such hints too, but their output has other marks.
 _ADVICE = regex(rb"^[-*\d. \t]{0,8}(?:If|When|Whenever|In case) (?:you|we) (?:see|find|get) ", re.MULTILINE)
 _OF_A_PROGRAM = regex(rb"\d\d:\d\d|^\[ {0,11}\d{1,9}\.\d{6}\]|^Traceback |\b(?:ERROR|WARN|INFO)", re.MULTILINE)
@@ -42,7 +44,9 @@ def is_paper(head: bytes, _name: str) -> bool:
 
 
 def is_notes(head: bytes) -> bool:
-    """Whether it is Markdown: a heading, then further ones or a quotation between fences; or advice, and no output."""
+    """Whether it is a letter; Markdown: a heading, then further ones or a quotation between fences; or advice, and no output."""
+    if _LETTER.match(head) is not None:
+        return True
     if _HEADING.match(head) is not None and _FENCE_OR_HEADING.search(head, 1) is not None:
         return True
     # in this order: of nearly every log the first line is a program's

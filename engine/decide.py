@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -11,19 +11,15 @@ from msgspec.structs import replace
 from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.bystanders import Bystanders, bystanders
 from neuron_doctor.engine.ended_well import ended_well
-from neuron_doctor.engine.expressions import RecordQuery, holds
 from neuron_doctor.engine.facts import Fact, Source, ranks_of
 from neuron_doctor.engine.grades import EdgeType, Role
 from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import Match
-from neuron_doctor.engine.moments import Moment
 from neuron_doctor.engine.relate import relate
 from neuron_doctor.engine.relations import RELATIONS
+from neuron_doctor.engine.survival import has_ended, has_survived, progress_of
 from neuron_doctor.engine.timeline import Timeline, timeline
 from neuron_doctor.engine.waitfor import components
-
-#: A rank that goes on for so long after an error has survived it (its log may lag that of the dead by less).
-SURVIVED_NS = 120 * 1_000_000_000
 
 _FIXED = {"benign": Role.BENIGN, "context": Role.CONTEXT, "teardown": Role.TEARDOWN}
 
@@ -55,7 +51,7 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     others = bystanders(facts, sources)
     kept = _not_superseded(list(matches), others)
     clocks = timeline(facts, sources)
-    progress = _progress(facts, clocks)
+    progress = progress_of(facts, clocks)
     earlier = beforehand(facts, sources, clocks)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
     ends = ended_well(facts, sources, others)
@@ -64,8 +60,8 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
         by_name[fact.name].append(fact)
 
     def role(match: Match, others: Bystanders) -> Role:
-        past = _survived(match, progress, single) or _ended(match, by_name, clocks)
-        past = Role.SURVIVED if not past and ends.covers(match, single) else past
+        overcome = has_survived(match, progress, single) or has_ended(match, by_name, clocks)
+        past = Role.SURVIVED if overcome or ends.covers(match, single) else None
         elsewhere = earlier.holds(match) or others.hold(match)
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 
@@ -174,111 +170,6 @@ def _not_superseded(matches: list[Match], others: Bystanders) -> list[Match]:
 
 def _is_of(general: Match, specific: Match) -> bool | None:
     return RELATIONS["job" if general.rule.at == "job" else "same-process"](general, specific)
-
-
-# --- survived ------------------------------------------------------------------------------------------------------
-
-
-class _Progress(Struct, frozen=True):
-    by_source: Mapping[str, list[Fact]]
-    by_rank: Mapping[int, list[Moment]]
-    last_attempt: int
-    clocks: Timeline
-
-
-def _progress(facts: Iterable[Fact], clocks: Timeline) -> _Progress:
-    by_source: dict[str, list[Fact]] = defaultdict(list)
-    by_rank: dict[int, list[Moment]] = defaultdict(list)
-    for fact in facts:
-        if fact.kind == "progress":
-            by_source[fact.source].append(fact)
-            moment = clocks.moment(fact)
-            if moment and fact.place.rank is not None:
-                by_rank[fact.place.rank].append(moment)
-    attempts = [f.place.attempt for found in by_source.values() for f in found if f.place.attempt is not None]
-    return _Progress(by_source, by_rank, max(attempts, default=-1), clocks)
-
-
-def _survived(match: Match, progress: _Progress, single: set[str]) -> Role | None:
-    """SURVIVED where every record of the match was followed by progress of the same process."""
-    if not match.rule.survivable or not match.facts:
-        return None
-    anew = match.rule.survivable == "anew"
-    return Role.SURVIVED if all(_overcome(fact, progress, single, anew=anew) for fact in match.facts) else None
-
-
-def _overcome(fact: Fact, progress: _Progress, single: set[str], *, anew: bool) -> bool:
-    if fact.place.attempt is not None and fact.place.attempt < progress.last_attempt:
-        return True  # the workers were started anew and got on
-    clocks = progress.clocks
-    moment = clocks.moment(fact)
-    for later in progress.by_source.get(fact.source, ()):
-        if later.span.offset <= fact.span.offset or _differ(later.place.rank, fact.place.rank):
-            continue
-        if anew and fact.source not in single and _is_older(later, fact):
-            continue
-        then = clocks.moment(later)
-        gap = clocks.difference(moment, then) if moment and then else None
-        same_process = fact.source in single or (later.place.pid is not None and later.place.pid == fact.place.pid)
-        if same_process and (gap is None or gap.high >= 0):
-            return True  # it stands later in the file, and the clock does not deny it
-        if gap is not None and gap.low >= SURVIVED_NS:
-            return True
-    if moment is None or fact.place.rank is None:
-        return False
-    gaps = (clocks.difference(moment, then) for then in progress.by_rank.get(fact.place.rank, ()))
-    return any(gap is not None and gap.low >= SURVIVED_NS for gap in gaps)
-
-
-def _is_older(a: Fact, b: Fact) -> bool:
-    """Whether the process of one record was surely there before that of another: kernels count processes up."""
-    return a.place.pid is not None and b.place.pid is not None and a.place.pid < b.place.pid
-
-
-def _ended(match: Match, by_name: Mapping[str, Sequence[Fact]], clocks: Timeline) -> Role | None:
-    """SURVIVED where the records that end a finding of this rule followed all of its own, for sure: a driver was loaded
-    anew after an error, say, and a later process opened the device. Records that are not dated are followed by what
-    stands below them in their files."""
-    latest = [moment for fact in match.facts if (moment := clocks.moment(fact))]
-    if not match.rule.ends or not match.facts:
-        return None
-    if len(latest) < len(match.facts):
-        return Role.SURVIVED if all(_ended_below(fact, match.rule.ends, by_name) for fact in match.facts) else None
-    for query in match.rule.ends:
-        after = [
-            (lag, m.instant, m)
-            for fact in by_name[query.name]
-            if holds(query.where, fact) and (m := clocks.moment(fact)) and (lag := _lag(m, latest, clocks)) is not None
-        ]
-        if not after:
-            return None
-        latest = [min(after)[-1]]
-    return Role.SURVIVED
-
-
-def _ended_below(fact: Fact, ends: Iterable[RecordQuery], by_name: Mapping[str, Sequence[Fact]]) -> bool:
-    at = fact.span.offset
-    for query in ends:
-        below = [f.span.offset for f in by_name[query.name] if f.source == fact.source and holds(query.where, f)]
-        at = min((offset for offset in below if offset > at), default=-1)
-        if at < 0:
-            return False
-    return True
-
-
-def _lag(moment: Moment, others: Iterable[Moment], clocks: Timeline) -> int | None:
-    """How long after the last of the others it was, at most; None unless it surely followed all of them."""
-    lags = []
-    for other in others:
-        gap = clocks.difference(other, moment)
-        if gap is None or gap.low <= 0:
-            return None
-        lags.append(gap.high)
-    return min(lags, default=None)
-
-
-def _differ(a: int | None, b: int | None) -> bool:
-    return a is not None and b is not None and a != b
 
 
 def _devices(graph: Graph, roots: Iterable[int], facts: Iterable[Fact]) -> set[tuple[str | None, int]]:

@@ -267,8 +267,8 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     actions: list[ActionDoc] = []
     entries: list[str] = []
     survivable: Annotated[
-        bool | Literal["anew"],
-        Meta(description="whether progress overcomes it; anew: only that of a process that is not older"),
+        bool | Literal["anew", "job"],
+        Meta(description="whether progress overcomes it; anew: only of a process that is not older; job: of anybody"),
     ] = True
     ends: Annotated[
         list[Query], Meta(description="records that, in this order after the finding on the same host, end it")

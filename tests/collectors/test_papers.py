@@ -52,6 +52,14 @@ def test_markdown_is_notes() -> None:
     assert is_notes(b"\xef\xbb\xbf## What we saw\n\ntext\n\n### Later\n")
 
 
+@pytest.mark.parametrize(
+    "head", [b"From: pat\n", b"\nSubject: Re: [ops] job 812\nFrom: pat\n", b"To: ml-oncall@a.example\n"]
+)
+def test_a_letter_is_notes_whatever_it_quotes(head: bytes) -> None:
+    assert is_notes(head + b"\n> 2026-03-14 02:11:40 ERROR Timeout waiting for RX\nwhich node is it?\n")
+    assert not is_notes(b"2026-03-14 02:11:40 sending\n" + head)
+
+
 ADVICE = b"Runbook: when the job dies\n- If you see 'Uncorrectable HBM memory error is detected' replace the node.\n"
 
 

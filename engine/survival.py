@@ -1,0 +1,203 @@
+"""What was overcome: findings all of whose records were followed by progress, or by what their rule says ends them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from neuron_doctor.engine.expressions import RecordQuery, holds
+from neuron_doctor.engine.facts import Fact, pod_of
+from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.moments import Moment
+from neuron_doctor.engine.timeline import Timeline
+
+#: A rank that goes on for so long after an error has survived it (its log may lag that of the dead by less).
+SURVIVED_NS = 120 * 1_000_000_000
+#: So many clocks that can be compared are looked at for the latest progress of a job.
+_CLOCKS = 16
+
+
+class Progress(Struct, frozen=True):
+    """The signs of progress: those of each source, when those of each rank were, and the latest of all by each clock (of
+    services, by each pod)."""
+
+    by_source: Mapping[str, list[Fact]]
+    by_rank: Mapping[int, list[Moment]]
+    latest: tuple[tuple[Fact, Moment], ...]
+    last_attempt: int
+    clocks: Timeline
+
+
+def progress_of(facts: Iterable[Fact], clocks: Timeline) -> Progress:
+    """What these facts tell of it."""
+    by_source: dict[str, list[Fact]] = defaultdict(list)
+    by_rank: dict[int, list[Moment]] = defaultdict(list)
+    dated: list[tuple[Fact, Moment]] = []
+    for fact in facts:
+        if fact.kind == "progress":
+            by_source[fact.source].append(fact)
+            moment = clocks.moment(fact)
+            if moment:
+                dated.append((fact, moment))
+            if moment and fact.place.rank is not None:
+                by_rank[fact.place.rank].append(moment)
+    attempts = [f.place.attempt for found in by_source.values() for f in found if f.place.attempt is not None]
+    return Progress(by_source, by_rank, _latest(dated, clocks), max(attempts, default=-1), clocks)
+
+
+def _latest(dated: Iterable[tuple[Fact, Moment]], clocks: Timeline) -> tuple[tuple[Fact, Moment], ...]:
+    """The latest by each clock and of each job, of the clocks that can be compared with one another the last ones."""
+    last: dict[object, tuple[Fact, Moment]] = {}
+    for fact, moment in dated:
+        pod = pod_of(fact.place.container) if fact.data.get("served") else None
+        of = (moment.track, fact.place.job, pod)
+        if of not in last or last[of][1].instant.ns < moment.instant.ns:
+            last[of] = (fact, moment)
+    alike: dict[object, list[tuple[Fact, Moment]]] = defaultdict(list)
+    for fact, moment in last.values():
+        pod = pod_of(fact.place.container) if fact.data.get("served") else None
+        alike[clocks.offsets.reference(moment.track), fact.place.job, pod].append((fact, moment))
+    return tuple(one for found in alike.values() for one in sorted(found, key=_reading)[-_CLOCKS:])
+
+
+def _reading(one: tuple[Fact, Moment]) -> tuple[int, str]:
+    return one[1].instant.ns, one[1].host or ""
+
+
+def has_survived(match: Match, progress: Progress, single: Collection[str]) -> bool:
+    """Whether every record of the match was followed by progress of the same process, or as the rule says. `single` are the
+    sources of one process each."""
+    of = match.rule.survivable
+    if not of or not match.facts:
+        return False
+    anew = of == "anew"
+    return all(
+        _overcome(fact, progress, single, anew=anew) or (of == "job" and _passed(fact, progress))
+        for fact in match.facts
+    )
+
+
+def _overcome(fact: Fact, progress: Progress, single: Collection[str], *, anew: bool) -> bool:
+    if fact.place.attempt is not None and fact.place.attempt < progress.last_attempt:
+        return True  # the workers were started anew and got on
+    clocks = progress.clocks
+    moment = clocks.moment(fact)
+    for later in progress.by_source.get(fact.source, ()):
+        if later.span.offset <= fact.span.offset or _differ(later.place.rank, fact.place.rank):
+            continue
+        if anew and fact.source not in single and _is_older(later, fact):
+            continue
+        then = clocks.moment(later)
+        gap = clocks.difference(moment, then) if moment and then else None
+        same_process = fact.source in single or (later.place.pid is not None and later.place.pid == fact.place.pid)
+        if same_process and (gap is None or gap.high >= 0):
+            return True  # it stands later in the file, and the clock does not deny it
+        if gap is not None and gap.low >= SURVIVED_NS:
+            return True
+    if moment is None or fact.place.rank is None:
+        return False
+    gaps = (clocks.difference(moment, then) for then in progress.by_rank.get(fact.place.rank, ()))
+    return any(gap is not None and gap.low >= SURVIVED_NS for gap in gaps)
+
+
+def _is_older(a: Fact, b: Fact) -> bool:
+    """Whether the process of one record was surely there before that of another: kernels count processes up."""
+    return a.place.pid is not None and b.place.pid is not None and a.place.pid < b.place.pid
+
+
+# --- what the whole job goes through together ----------------------------------------------------------------------
+
+
+def _passed(fact: Fact, progress: Progress) -> bool:
+    """Whether anybody of the job made progress after the record: below it in its file, whoever's label the line has, or later
+    by the clocks. Lines of others may lag by so much."""
+    clocks = progress.clocks
+    moment = clocks.moment(fact)
+    for later in progress.by_source.get(fact.source, ()):
+        if later.span.offset > fact.span.offset and _is_of_the_job(later, fact):
+            then = clocks.moment(later)
+            gap = clocks.difference(moment, then) if moment and then else None
+            if gap is None or gap.high >= SURVIVED_NS:
+                return True
+    if moment is None:
+        return False
+    others = (then for later, then in progress.latest if later.source != fact.source and _is_of_the_job(later, fact))
+    gaps = (clocks.difference(moment, then) for then in others)
+    return any(gap is not None and gap.low >= SURVIVED_NS for gap in gaps)
+
+
+def _is_of_the_job(later: Fact, fact: Fact) -> bool:
+    """Whether progress shows that the job of a record goes on. That requests are answered shows it of one engine only: there
+    may be others beside it."""
+    a, b = later.place, fact.place
+    if a.job is not None and b.job is not None and a.job != b.job:
+        return False
+    if not later.data.get("served"):
+        return True
+    answers, waits = pod_of(a.container), pod_of(b.container)
+    if answers and waits:
+        return _is_of_engine(answers, waits)
+    return later.source == fact.source and not answers and not waits and (a.host is None or a.host == b.host)
+
+
+def _is_of_engine(leader: str, pod: str) -> bool:
+    """Whether a pod is this one, or one of its workers as a LeaderWorkerSet names them: `vllm-0` leads `vllm-0-1`."""
+    return pod == leader or (pod.startswith(f"{leader}-") and pod[len(leader) + 1 :].isdigit())
+
+
+# --- what a rule says ends its findings ----------------------------------------------------------------------------
+
+
+def has_ended(match: Match, by_name: Mapping[str, Sequence[Fact]], clocks: Timeline) -> bool:
+    """Whether the records that end a finding of this rule followed all of its own, for sure: a driver was loaded
+    anew after an error, say, and a later process opened the device. Records that are not dated are followed by what
+    stands below them in their files."""
+    latest = [moment for fact in match.facts if (moment := clocks.moment(fact))]
+    if not match.rule.ends or not match.facts:
+        return False
+    if len(latest) < len(match.facts):
+        return all(_ended_below(fact, match.rule.ends, by_name) for fact in match.facts)
+    for query in match.rule.ends:
+        after = list(_after(query, by_name, latest, clocks))
+        if not after:
+            return False
+        latest = [min(after, key=lambda one: one[:-1])[-1]]
+    return True
+
+
+def _after(
+    query: RecordQuery, by_name: Mapping[str, Sequence[Fact]], latest: Sequence[Moment], clocks: Timeline
+) -> Iterator[tuple[int, int, str, Moment]]:
+    """The records of a query that surely followed all of these, the soonest of them being the least."""
+    for fact in by_name[query.name]:
+        moment = clocks.moment(fact) if holds(query.where, fact) else None
+        lag = _lag(moment, latest, clocks) if moment else None
+        if moment and lag is not None:
+            yield lag, moment.instant.ns, str(moment.track), moment
+
+
+def _ended_below(fact: Fact, ends: Iterable[RecordQuery], by_name: Mapping[str, Sequence[Fact]]) -> bool:
+    at = fact.span.offset
+    for query in ends:
+        below = [f.span.offset for f in by_name[query.name] if f.source == fact.source and holds(query.where, f)]
+        at = min((offset for offset in below if offset > at), default=-1)
+        if at < 0:
+            return False
+    return True
+
+
+def _lag(moment: Moment, others: Iterable[Moment], clocks: Timeline) -> int | None:
+    """How long after the last of the others it was, at most; None unless it surely followed all of them."""
+    lags = []
+    for other in others:
+        gap = clocks.difference(other, moment)
+        if gap is None or gap.low <= 0:
+            return None
+        lags.append(gap.high)
+    return min(lags, default=None)
+
+
+def _differ(a: int | None, b: int | None) -> bool:
+    return a is not None and b is not None and a != b

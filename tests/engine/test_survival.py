@@ -1,0 +1,78 @@
+"""What the whole job goes through together is over when anybody of it gets on, and when nobody of it does it is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import hit, pack, progress, rule, source
+from msgspec.structs import replace
+
+from neuron_doctor.engine.diagnosis import diagnose
+from neuron_doctor.engine.facts import Collection, Fact
+from neuron_doctor.engine.grades import Role
+
+
+def role(folder: Path, *facts: Fact, survivable: str = "job") -> Role:
+    """The role of the finding of a wait."""
+    waits = rule("waits", "record: waiting", cause="stuck", patterns=("waiting",), more=f"survivable: {survivable}\n")
+    sources = tuple(source(name) for name in sorted({fact.source for fact in facts}))
+    [found] = diagnose(pack(folder, waits), Collection(sources, facts)).findings
+    return found.role
+
+
+def served(**of: object) -> Fact:
+    step = progress(**of)  # type: ignore[arg-type]
+    return replace(step, data={**step.data, "served": True})
+
+
+def test_a_step_of_any_label_below_it_in_the_log_ends_the_wait_of_all(tmp_path: Path) -> None:
+    facts = (hit("waiting", rank=3, host="b", at=10), progress(rank=0, host="a", offset=90))
+    assert role(tmp_path, *facts) is Role.SURVIVED
+    assert role(tmp_path, *facts, survivable="true") is Role.CASCADE
+
+
+def test_a_wait_that_goes_on_after_the_last_step_is_not_over(tmp_path: Path) -> None:
+    first, last = hit("waiting", rank=3, at=10), hit("waiting", rank=3, at=900, offset=500)
+    assert role(tmp_path, first, progress(rank=0, offset=90), last) is Role.CASCADE
+
+
+@pytest.mark.parametrize(("at", "found"), [(200, Role.SURVIVED), (100, Role.CASCADE), (5, Role.CASCADE)])
+def test_a_step_in_another_log_ends_it_when_the_clocks_say_that_it_was_well_later(
+    tmp_path: Path, at: float, found: Role
+) -> None:
+    wait = hit("waiting", rank=3, host="a", at=10)
+    assert role(tmp_path, wait, progress(rank=0, host="a", at=at, source="t")) is found
+    assert role(tmp_path, wait, progress(rank=0, host="b", at=at, source="t")) is Role.CASCADE  # another clock
+
+
+def test_a_line_that_another_process_wrote_late_ends_no_wait(tmp_path: Path) -> None:
+    assert role(tmp_path, hit("waiting", rank=3, at=10), progress(rank=0, offset=90, at=12)) is Role.CASCADE
+
+
+def test_the_steps_of_another_job_do_not_end_it(tmp_path: Path) -> None:
+    wait = hit("waiting", job="7", rank=1, at=10)
+    assert role(tmp_path, wait, progress(job="8", rank=0, at=900, offset=90)) is Role.CASCADE
+
+
+@pytest.mark.parametrize(
+    ("answers", "waits", "found"),
+    [
+        ({"container": "v-0/main"}, {"container": "v-0/main"}, Role.SURVIVED),
+        ({"container": "v-0/main"}, {"container": "v-0-1/main"}, Role.SURVIVED),  # its worker in a LeaderWorkerSet
+        ({"container": "v-0/main"}, {"container": "v-1/main"}, Role.CASCADE),
+        ({"container": "v-1/main"}, {"container": "v-1a/main"}, Role.CASCADE),
+        ({"host": "a"}, {"host": "a"}, Role.SURVIVED),
+        ({"host": "a"}, {"host": "b"}, Role.CASCADE),
+    ],
+)
+def test_answers_of_a_service_end_the_waits_of_its_own_engine_only(
+    tmp_path: Path, answers: dict[str, str], waits: dict[str, str], found: Role
+) -> None:
+    wait = hit("waiting", pid=9, **waits)
+    assert role(tmp_path, wait, served(pid=1, offset=90, **answers)) is found
+
+
+def test_nor_do_they_when_the_log_is_of_another_service_on_the_host(tmp_path: Path) -> None:
+    wait = hit("waiting", pid=9, host="a", at=10)
+    assert role(tmp_path, wait, served(pid=1, host="a", at=900, source="other")) is Role.CASCADE
