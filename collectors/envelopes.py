@@ -37,6 +37,13 @@ _TRACEBACKS = (
 _TIMES = ("timestamp", "time", "@timestamp", "asctime", "ts", "datetime")
 _PLACES = {"rank": ("rank", "global_rank"), "local_rank": ("local_rank",), "pid": ("pid", "process", "process.pid")}
 _HOSTS = ("hostname", "host", "host.name")
+#: Levels of records that tell of no trouble: what such a short one says stands in its other fields (structlog, zap), and these
+#: are kept as they were written, but for sentences and where in a program it was.
+_CALM, _SHORT = frozenset({"INFO", "DEBUG", "NOTICE"}), 60
+_OF_CODE = frozenset(
+    {"logger", "logger_name", "name", "module", "caller", "file", "filename", "pathname", "line", "lineno"}
+)
+_WORD = regex(r"[^\s\"\\]{1,80}")
 #: A value that Go's logger was not given to print: it stands in a field of its own (the health agent of HyperPod).
 _UNPRINTED = "%v"
 #: Docker cuts at so many bytes; the last piece alone ends with a newline. Collectors leave it out of short records, too.
@@ -91,6 +98,8 @@ def _first(entry: dict[str, object], names: tuple[str, ...]) -> str:
 def _structured(entry: dict[str, object]) -> Envelope:
     message, traceback = _printed(_first(entry, _MESSAGES), entry), _first(entry, _TRACEBACKS)
     known = {"host": _first(entry, _HOSTS), "level": _first(entry, _LEVELS).upper()}
+    if known["level"] in _CALM and len(message) <= _SHORT and not traceback:
+        message += _told_beside(entry)
     for place, names in _PLACES.items():
         known[place] = next((text for name in names if _PID.fullmatch(text := str(entry.get(name, "")))), "")
     return Envelope(
@@ -98,6 +107,24 @@ def _structured(entry: dict[str, object]) -> Envelope:
         known={name: value for name, value in known.items() if value},
         instant=read_iso(_first(entry, _TIMES)),
     )
+
+
+def _told_beside(entry: dict[str, object]) -> str:
+    """What a record says in fields of its own, and that it is an event of this name."""
+    others = {
+        *_LEVELS,
+        *_TRACEBACKS,
+        *_TIMES,
+        *_HOSTS,
+        *_OF_CODE,
+        *(name for names in _PLACES.values() for name in names),
+    }
+    told = {name: value for name, value in entry.items() if name not in others and _is_word(value)}
+    return f" {json.dumps(told)}" if told.keys() - {*_MESSAGES} else ""
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, int | float) or (isinstance(value, str) and _WORD.fullmatch(value) is not None)
 
 
 def _printed(message: str, entry: dict[str, object]) -> str:

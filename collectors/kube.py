@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec import Struct
@@ -47,6 +47,19 @@ _RESOLVES: Mapping[str, frozenset[str]] = {
 
 #: A shell, and Kubernetes, add the number of the signal (at most 31 here) to this.
 _SHELL, _SIGNALS = 128, 31
+
+
+#: Kinds of objects that end: Job, TrainJob, PyTorchJob, MPIJob, RayJob (Kubernetes, Kubeflow, KubeRay, Volcano, HyperPod), JobSet
+#: and the workflows of Argo.
+_WORKLOAD = regex(r"[A-Z]?\w{0,40}Job|JobSet|Workflow")
+#: How their conditions, phases and columns call a good and a bad end.
+_ENDS: Mapping[str, str] = {
+    "complete": "complete",
+    "completed": "complete",
+    "succeeded": "complete",
+    "failed": "failed",
+    "error": "failed",
+}
 
 
 class Ending(Struct, frozen=True):
@@ -182,6 +195,21 @@ def condition_fact(
         "healthy": healthy,
     }
     return Fact("node-condition", data, place_in_cluster(inp, Place(host=node)), span, inp.source_id, instant)
+
+
+def is_workload(kind: str) -> bool:
+    """Whether objects of this kind run to an end and say how they ended."""
+    return _WORKLOAD.fullmatch(kind) is not None
+
+
+def workload_facts(
+    inp: Input, span: Span, kind: str, namespace: str, name: str, states: Iterable[str], instant: Instant | None = None
+) -> Iterator[Fact]:
+    """A `workload` fact where one of these words, as objects and tables have them, tells how a job ended."""
+    ends = [end for state in states if (end := _ENDS.get(state.lower()))]
+    if name and ends:
+        data: dict[str, Value] = {"object": kind, "namespace": namespace, "name": name, "state": ends[-1]}
+        yield Fact("workload", data, place_in_cluster(inp, Place()), span, inp.source_id, instant)
 
 
 def speaks_of_health(key: str) -> bool:

@@ -20,11 +20,13 @@ from neuron_doctor.collectors.kube import (
     container_facts,
     ending,
     event_facts,
+    is_workload,
     mark_fact,
     node_fact,
     offers_of,
     place_in_cluster,
     speaks_of_health,
+    workload_facts,
 )
 from neuron_doctor.collectors.kube_tables import age_of, repeats_of
 from neuron_doctor.collectors.snapshot import Line, fact
@@ -69,6 +71,8 @@ def parse_descriptions(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             yield from _pod(inp, thing)
         elif kind == "node":
             yield from _node(inp, thing)
+        elif is_workload(thing.value("Kind")):
+            yield from _workload(inp, thing)
         yield from _events(inp, thing)
 
 
@@ -174,6 +178,23 @@ def _instant(text: str) -> Instant | None:
     except ValueError:
         return None
     return dated(when.replace(tzinfo=when.tzinfo or UTC), Clock.UTC) if when else None
+
+
+# --- jobs
+
+
+def _workload(inp: Input, thing: _Object) -> Iterator[Fact]:
+    """How a job of an operator ended. Of a condition, `Status` stands before `Type`."""
+    status, ends, lines = "", list[str](), thing.sections.get("Status", [])
+    for line in lines:
+        if member := _MEMBER.match(line.text):
+            key, value = member["key"], (member["value"] or "").strip()
+            status = value if key == "Status" else status
+            if key == "Type" and status == "True":
+                ends.append(value)
+    if lines:
+        told = thing.value("Kind"), thing.value("Namespace"), thing.value("Name"), ends
+        yield from workload_facts(inp, _span(inp, lines[0]), *told)
 
 
 # --- nodes

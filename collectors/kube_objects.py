@@ -20,10 +20,12 @@ from neuron_doctor.collectors.kube import (
     condition_fact,
     container_facts,
     ending,
+    is_workload,
     mark_fact,
     node_fact,
     offers_of,
     speaks_of_health,
+    workload_facts,
 )
 from neuron_doctor.collectors.timestamps import dated
 from neuron_doctor.engine.facts import Clock, Fact, Instant
@@ -38,12 +40,14 @@ def kind_of(value: object) -> str:
 
 
 def object_facts(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
-    """The facts of a Pod or a Node; nothing for other kinds."""
+    """The facts of a Pod, a Node or a job; nothing for other kinds."""
     match kind_of(element.value):
         case "Pod":
             yield from _pod(inp, document, element)
         case "Node":
             yield from _node(inp, document, element)
+        case kind if is_workload(kind):
+            yield from _workload(inp, document, element)
 
 
 def event_of(document: Document, element: Element) -> Event:
@@ -95,6 +99,20 @@ def _ending(terminated: object) -> Ending | None:
         return None
     code, signal = _number(terminated, "exitCode"), _number(terminated, "signal")
     return ending(code, _text(terminated, "reason"), signal, _instant(_text(terminated, "finishedAt")))
+
+
+def _workload(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
+    """How a job ended: by a condition that is true (Kubernetes, Kubeflow, JobSet), or by the word of its operator (RayJob of
+    KubeRay, Job of Volcano, Workflow of Argo)."""
+    value = element.value
+    status, names = _dig(value, "status"), _dig(value, "metadata")
+    conditions = [c for c in _list(value, "status", "conditions") if _text(c, "status") == "True"]
+    words = (_text(status, "jobStatus"), _text(_dig(status, "state"), "phase"), _text(status, "phase"))
+    states = [*(_text(condition, "type") for condition in conditions), *words]
+    when = next((_instant(_text(status, key)) for key in ("completionTime", "finishedAt", "endTime")), None)
+    shown = next((key for key in ("completionTime", "conditions", "phase") if _dig(status, key)), "kind")
+    told = kind_of(value), _text(names, "namespace"), _text(names, "name"), states, when
+    yield from workload_facts(inp, document.quote(element, shown), *told)
 
 
 def _node(inp: Input, document: Document, element: Element) -> Iterator[Fact]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from neuron_doctor.collectors.base import Input
-from neuron_doctor.collectors.kube import Container, Event, container_facts, event_facts, node_fact
+from neuron_doctor.collectors.kube import Container, Event, container_facts, event_facts, node_fact, workload_facts
 from neuron_doctor.collectors.snapshot import Line, fact
 from neuron_doctor.engine.facts import Fact, Span
 from neuron_doctor.engine.regexes import regex
@@ -25,9 +25,13 @@ _CALM = frozenset(
     {"Running", "Completed", "Succeeded", "Pending", "ContainerCreating", "PodInitializing", "Terminating"}
 )
 
+#: The columns in which operators, Jobs (since Kubernetes 1.31), JobSets, RayJobs and Volcano show how a job stands.
+_STATES = ("STATE", "STATUS", "TERMINALSTATE", "JOB STATUS")
+
 #: A title or a row of one of the tables that are read here, or of another resource in a `kubectl get all`.
 ROW = regex(
-    r"(?:NAMESPACE {2,})?NAME {2,}(?:READY|STATUS|Neuron|TYPE|DESIRED|COMPLETIONS|DATA)"
+    r"(?:NAMESPACE {2,})?NAME {2,}(?:READY|STATUS|Neuron|TYPE|DESIRED|COMPLETIONS|DATA|STATE|TERMINALSTATE|JOB STATUS)"
+    r"|(?:\S+\s{2,})?\S+\s{2,}(?:Complete|Completed|Succeeded|SUCCEEDED|Failed|FAILED|Created|Running|Restarting|Suspended)\s"
     r"|(?:NAMESPACE {2,})?LAST SEEN {2,}TYPE {2,}REASON"
     r"|(?:\S+\s{2,})?\S+\s{2,}\d{1,4}/\d{1,4}\s+\S+\s{2,}\d"
     r"|\S+\s{2,}(?:Ready|NotReady|Unknown)[\w,]*\s"
@@ -57,6 +61,8 @@ def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             events.append(_event(cells, span))
         elif {"READY", "STATUS", "RESTARTS"} <= cells.keys():
             yield from container_facts(inp, _pod(cells), span)
+        elif states := [cells[title] for title in _STATES if title in cells and not {"READY", "ROLES"} & cells.keys()]:
+            yield from _workload(inp, cells, states, span)
         elif {"STATUS", "ROLES"} <= cells.keys():
             yield from node_fact(inp, span, _bare(cells["NAME"]), cells["STATUS"], {})
         elif offers := _offers(cells):
@@ -105,6 +111,11 @@ def _pod(cells: dict[str, str]) -> Container:
         node=_shown(cells, "NODE"),
         ip=_shown(cells, "IP"),
     )
+
+
+def _workload(inp: Input, cells: dict[str, str], states: Sequence[str], span: Span) -> Iterator[Fact]:
+    kind = cells["NAME"].partition("/")[0].partition(".")[0] if "/" in cells["NAME"] else ""
+    yield from workload_facts(inp, span, kind, cells.get("NAMESPACE", ""), _bare(cells["NAME"]), states)
 
 
 def _event(cells: dict[str, str], span: Span) -> Event:

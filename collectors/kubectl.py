@@ -30,7 +30,10 @@ _LIST = regex(
 )
 _JSON_HEAD = regex(rb'\s*\{\s*"(?:apiVersion|kind|items|metadata)"\s*:')
 _YAML_FIRST = regex(r"(?:apiVersion: \S+|kind: [A-Z]\w+|items:|---)\s*$")
-_YAML_KIND = regex(rb"^(?:- )?[ ]{0,2}kind: (?:Pod|Node|Event|List|PodList|NodeList|EventList)\s*$", re.MULTILINE)
+_YAML_KIND = regex(
+    rb"^(?:- )?[ ]{0,2}kind: (?:Pod|Node|Event|List|PodList|NodeList|EventList|\w{0,40}Job|JobSet|Workflow)\s*$",
+    re.MULTILINE,
+)
 _YAML_LINE = regex(r"\s|- |---|[a-z]\w{0,40}:(?:\s|$)")
 _DESCRIBED = regex(r"Name:\s+\S")
 _DESCRIPTION = regex(rb"^(?:Namespace|Roles):\s", re.MULTILINE)

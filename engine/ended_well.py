@@ -6,10 +6,12 @@ was caught, peers that went first at the end.
   lost peers stands after it there is the noise of the end, if the log shows steps before it and none after: what has ended
   may have been the preparation of the data.
 - A process's word holds for what the same process said before it. What follows it may be the failure of the last save.
-- The scheduler's word (Slurm's COMPLETED 0:0, a Job of Kubernetes that is complete, pods that have succeeded) holds for all
-  whose fault lies with a peer, and for all collectives: nobody waited for ever in a job that came to its end.
-- A word in a later log of the same container holds for what its earlier one (`kubectl logs --previous`) says, the failure
-  that ended that one too: it was started anew.
+- The scheduler's word (Slurm's COMPLETED 0:0 or its controller's exit status 0, a Job of Kubernetes that is complete, pods that
+  have succeeded), and that of the programs of all hosts whose logs are here, holds for all whose fault lies with a peer, and
+  for all collectives: nobody waited for ever in a job that came to its end.
+- A word in a later log of the same container, or that of Kubernetes of its pod, holds for what its earlier one (`kubectl logs
+  --previous`) says, the failure that ended that one too: it was started anew. So it is with what a log says before its
+  launcher started all anew, if the scheduler says that the job came to a good end.
 - Launchers that say together, each in words of its own, that as many workers ended with 0 as the flight recorders show ranks
   speak for all collectives of these: somebody asked for the dumps of a job that moved.
 
@@ -27,26 +29,36 @@ from msgspec import Struct, field
 
 from neuron_doctor.engine.bystanders import Bystanders
 from neuron_doctor.engine.facts import Fact, Source, pod_of
+from neuron_doctor.engine.job_logs import job_logs
 from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.world import world_of
 
 #: What is told of those for whom others wait.
 _OF_WAITS = frozenset({"collective", "silent-rank", "lost-host"})
+#: What a log tells of a run.
+_OF_RUNS = frozenset({"progress", "hang-report", "launcher-failure", "restart", "status"})
+#: How a log of a container before its last start is called, or the directory of such logs.
+_PREVIOUS = regex(r"(?:^|[/!._-])prev(?:ious)?(?:[/!._-]|$)")
 #: Reasons of events by which a Job, or an operator's job, has ended well.
-JOB_ENDED = frozenset({"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJobSucceeded"})
+JOB_ENDED = frozenset(
+    {"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJobSucceeded", "TFJobSucceeded", "JAXJobSucceeded"}
+    | {"AllJobsCompleted"}
+)
 
 
 class EndedWell(Struct, frozen=True):
     """The words of good ends by source, where the last progress of each source stands, and whether the job, or each rank that
-    the flight recorders know, ended well. `anew`: the logs after
-    which the same container was started anew, and ended well."""
+    the flight recorders know, ended well. `anew`: the logs after which the same container was started anew, and ended well;
+    `restarted`: up to where that holds for a log of several attempts."""
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)
     job: bool = False
     ranks: bool = False
     anew: frozenset[str] = frozenset()
+    restarted: Mapping[str, int] = field(default_factory=dict)
 
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
@@ -58,6 +70,7 @@ class EndedWell(Struct, frozen=True):
         return (self.job and of_peer) or all(
             any(self._holds(word, fact, single, of_peer=of_peer) for word in self.words.get(fact.source, ()))
             or fact.source in self.anew
+            or fact.span.offset < self.restarted.get(fact.source, -1)
             for fact in match.facts
         )
 
@@ -87,11 +100,18 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
             restarts[fact.source].append(fact.span.offset)
         elif fact.kind == "launcher-failure" and fact.place.attempt in (None, last):
             failures.append(fact)
-    anew = _anew(words, sources)
-    if not all(f.source in anew or _made_good(f, restarts[f.source], words[f.source]) for f in failures):
+    sources, by_scheduler = tuple(sources), _of_slurm(facts) or _of_kubernetes(facts, others)
+    anew = _anew(words, sources, _pods_of_good_ends(facts, others))
+    last_restart = {name: max(offsets) for name, offsets in restarts.items() if by_scheduler}
+    if not all(
+        f.source in anew
+        or f.span.offset < last_restart.get(f.source, -1)
+        or _made_good(f, restarts[f.source], words[f.source])
+        for f in failures
+    ):
         return EndedWell()
-    job = _of_slurm(facts) or _of_kubernetes(facts, others)
-    return EndedWell(words, last_step, job, _of_launchers(facts, words, last_step), anew)
+    job = by_scheduler or _of_hosts(facts, sources, words)
+    return EndedWell(words, last_step, job, _of_launchers(facts, words, last_step), anew, last_restart)
 
 
 def _made_good(failure: Fact, restarts: Iterable[int], words: Iterable[Fact]) -> bool:
@@ -100,23 +120,31 @@ def _made_good(failure: Fact, restarts: Iterable[int], words: Iterable[Fact]) ->
     return anew is not None and any(word.data.get("exited") and word.span.offset > anew for word in words)
 
 
-def _anew(words: Mapping[str, Sequence[Fact]], sources: Iterable[Source]) -> frozenset[str]:
-    """The logs of containers of which a later log says that the work is done: they were started anew after what ended them."""
+def _anew(words: Mapping[str, Sequence[Fact]], sources: Iterable[Source], good: Collection[str]) -> frozenset[str]:
+    """The earlier logs of containers of which a later log says that the work is done, or which ended well in the end, as
+    Kubernetes says of their pods: they were started anew after what ended them."""
     of: dict[str, list[Source]] = defaultdict(list)
     for source in sources:
-        if source.place.container and source.first and source.last:
+        if source.place.container and source.records:
             of[source.place.container].append(source)
     return frozenset(
         one.id
-        for logs in of.values()
+        for container, logs in of.items()
         for one in logs
-        if any(words.get(log.id) and _is_before(one, log) for log in logs)
+        if any((words.get(log.id) or pod_of(container) in good) and _is_before(one, log) for log in logs)
     )
 
 
 def _is_before(one: Source, other: Source) -> bool:
+    """Whether one log of a container is that of an earlier start than another: by their times, or else by their names."""
     last, first = one.last, other.first
-    return last is not None and first is not None and last.clock is first.clock and last.ns < first.ns
+    if last is None or first is None or last.clock is not first.clock:
+        return _is_previous(one) and not _is_previous(other)
+    return last.ns < first.ns
+
+
+def _is_previous(source: Source) -> bool:
+    return _PREVIOUS.search(source.path) is not None
 
 
 def _may_be_of(word: Fact, fact: Fact) -> bool:
@@ -128,12 +156,43 @@ def _may_be_of(word: Fact, fact: Fact) -> bool:
     )
 
 
-def _of_slurm(facts: Iterable[Fact]) -> bool:
-    """Slurm shows one job, and all its steps, as completed with 0."""
+def _of_slurm(facts: Sequence[Fact]) -> bool:
+    """Slurm shows one job, and all its steps, as completed with 0, or the log of its controller says last of the job that these
+    logs name, or of the only one, that it exited with 0."""
     rows = [fact for fact in facts if fact.kind == "slurm-job"]
     codes = ("exitcode", "signal", "derived_exitcode")
     good = all(row.data.get("state") == "COMPLETED" and not any(map(row.data.get, codes)) for row in rows)
-    return good and len({row.data.get("job_id") for row in rows}) == 1
+    if rows:
+        return good and len({row.data.get("job_id") for row in rows}) == 1
+    events = [fact for fact in facts if fact.kind == "job-event"]
+    named = {job for fact in facts if (job := fact.place.job) is not None}
+    [job, *more] = sorted(named or {str(fact.data["job_id"]) for fact in events}) or [""]
+    logs: dict[str, list[Fact]] = defaultdict(list)
+    for event in events:
+        if event.data["job_id"] == job:
+            logs[event.source].append(event)
+    return not more and bool(logs) and all(map(_exited_with_0, logs.values()))
+
+
+def _exited_with_0(events: Iterable[Fact]) -> bool:
+    """Whether these events of a job, of one log, end with the exit status 0, and nobody ended it since it last began."""
+    ordered = sorted(events, key=lambda event: event.span.offset)
+    begun = max((n for n, event in enumerate(ordered) if event.data["what"] == "started"), default=-1)
+    since = ordered[begun + 1 :]
+    codes = {event.data["exitcode"] for event in since if "exitcode" in event.data}
+    return codes == {0} and all(event.data["what"] == "done" for event in since)
+
+
+def _of_hosts(facts: Sequence[Fact], sources: Sequence[Source], words: Mapping[str, Sequence[Fact]]) -> bool:
+    """On every host whose logs are here a program says, as the last that its log tells of the run, that it ended with 0."""
+    logs = {source.id for source in job_logs(sources, facts)}
+    last = {source: max(told, key=lambda word: word.span.offset) for source, told in words.items() if source in logs}
+    good = {source: word for source, word in last.items() if word.data.get("exited")}
+    for fact in facts:
+        if fact.kind in _OF_RUNS and fact.source in good and fact.span.offset > good[fact.source].span.offset:
+            del good[fact.source]
+    hosts = {fact.place.host for fact in facts if fact.source in logs} | {s.place.host for s in sources if s.id in logs}
+    return len(hosts - {None}) > 1 and hosts - {None} == {word.place.host for word in good.values()} - {None}
 
 
 def _of_launchers(facts: Iterable[Fact], words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> bool:
@@ -151,19 +210,39 @@ def _of_launchers(facts: Iterable[Fact], words: Mapping[str, Sequence[Fact]], la
 
 def _of_kubernetes(facts: Sequence[Fact], others: Bystanders) -> bool:
     """The one Job whose pods these logs are of is complete, or all these pods have succeeded."""
-    pods = {pod_of(f.place.container) for f in facts if f.place.container and f.source not in others.controllers}
-    jobs = [
-        str(fact.data["object"]).rpartition("/")[2]
-        for fact in facts
-        if fact.kind == "k8s-event" and fact.data["reason"] in JOB_ENDED
-    ]
+    pods = _pods(facts, others)
+    complete = any(all(pod.startswith(f"{job}-") for pod in pods) for job in _complete_jobs(facts))
+    return bool(pods) and (complete or pods == _succeeded_pods(facts, pods))
+
+
+def _pods(facts: Iterable[Fact], others: Bystanders) -> set[str]:
+    return {pod_of(f.place.container) for f in facts if f.place.container and f.source not in others.controllers}
+
+
+def _pods_of_good_ends(facts: Sequence[Fact], others: Bystanders) -> set[str]:
+    """The pods of these logs that have succeeded, or whose job is complete."""
+    pods, jobs = _pods(facts, others), _complete_jobs(facts)
+    return {pod for pod in pods if any(pod.startswith(f"{job}-") for job in jobs)} | _succeeded_pods(facts, pods)
+
+
+def _complete_jobs(facts: Iterable[Fact]) -> set[str]:
+    """The names of the jobs that events, objects or tables show as complete."""
+    complete, failed = set[str](), set[str]()
+    for fact in facts:
+        if fact.kind == "k8s-event" and fact.data["reason"] in JOB_ENDED:
+            complete.add(str(fact.data["object"]).rpartition("/")[2])
+        elif fact.kind == "workload":
+            (complete if fact.data["state"] == "complete" else failed).add(str(fact.data["name"]))
+    return complete - failed - {""}
+
+
+def _succeeded_pods(facts: Iterable[Fact], pods: Collection[str]) -> set[str]:
+    """Those that are shown, and each time as succeeded."""
     shown: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         if fact.kind == "pod" and fact.data["name"] in pods:
             shown[str(fact.data["name"])].append(fact)
-    complete = any(all(pod.startswith(f"{job}-") for pod in pods) for job in jobs)
-    succeeded = all(shown[pod] and all(map(_succeeded, shown[pod])) for pod in pods)
-    return bool(pods) and (complete or succeeded)
+    return {pod for pod, told in shown.items() if all(map(_succeeded, told))}
 
 
 def _succeeded(pod: Fact) -> bool:

@@ -415,6 +415,13 @@ _ALL = (
         "type:str reason:str object:str message:str repeats:int resolved:bool",
     ),
     _kind(
+        "workload",
+        "a Kubernetes object that runs a job to its end (Job, JobSet, PyTorchJob, ...) as kubectl shows it: `state` is "
+        "complete or failed",
+        "kubectl",
+        "object:str namespace:str name:str state:str",
+    ),
+    _kind(
         "slurm-job",
         "a job or step as sacct, scontrol or squeue shows it; `elapsed_s` is how long it has run (-1: not known)",
         "slurm",
@@ -423,9 +430,10 @@ _ALL = (
     ),
     _kind(
         "job-event",
-        "a scheduler's log says that it `started` a job, or that the job is `done` or is to end",
+        "a scheduler's log says that it `started` a job, that the job is `done` (with this exit code), or that it is `ending`, "
+        "since somebody or something ends it",
         _TEXT,
-        "what:str job_id:str",
+        "what:str job_id:str exitcode:int",
     ),
     _kind(
         "listed-nodes",

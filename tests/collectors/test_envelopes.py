@@ -147,3 +147,22 @@ def test_what_a_logger_did_not_print_is_read_from_its_field() -> None:
     assert message(peel(json.dumps(said))) == f"NPD caught event: {json.dumps({'details: ': event})}"
     plain = {"level": "info", "msg": "all is well", "details": event}
     assert message(peel(json.dumps(plain))) == "all is well"
+
+
+def test_what_an_event_of_structured_logging_says_in_its_fields_follows_its_name() -> None:
+    entry = {"timestamp": "2026-03-14T02:11:42Z", "level": "info", "event": "train", "rank": 3, "step": 10, "loss": 5.4}
+    assert peel(json.dumps(entry)).text == 'train {"event": "train", "step": 10, "loss": 5.4}'
+    assert peel(json.dumps({"level": "info", "msg": "hello", "logger": "a.b"})).text == "hello"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"level": "error", "msg": "failed", "code": 1},  # what it failed of is for the message to say
+        {"level": "info", "msg": "retrying", "error": "Connection refused by peer"},
+        {"level": "info", "msg": "x" * 61, "step": 10},
+        {"level": "info", "msg": "retrying", "exc_info": "Traceback ...", "step": 10},
+    ],
+)
+def test_no_sentence_and_nothing_of_trouble_does(entry: dict[str, object]) -> None:
+    assert "{" not in peel(json.dumps(entry)).text

@@ -34,6 +34,15 @@ def test_a_job_begins(tmp_path: Path, line: str) -> None:
         "_job_complete: JobId=7719 WEXITSTATUS 0",
         "_job_complete: JobId=7719 done",
         "job_complete: JobId=7719 done",
+    ],
+)
+def test_a_job_is_done(tmp_path: Path, line: str) -> None:
+    assert events(tmp_path, line) == [("done", "7719")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
         "_slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=7719 uid 1000",
         "Time limit exhausted for JobId=7719",
         "Killing JobId=7719 on failed node trn-016",
@@ -43,8 +52,8 @@ def test_a_job_begins(tmp_path: Path, line: str) -> None:
         "requeue job JobId=7719 due to failure of node trn-016",
     ],
 )
-def test_a_job_is_done_or_is_to_end(tmp_path: Path, line: str) -> None:
-    assert events(tmp_path, line) == [("done", "7719")]
+def test_a_job_is_to_end(tmp_path: Path, line: str) -> None:
+    assert events(tmp_path, line) == [("ending", "7719")]
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,55 @@ def test_a_later_log_of_the_same_container_makes_good_what_ended_the_one_before(
     assert {finding.role for finding in found if finding.rule == "raised"} == {role}
 
 
+def pod(name: str, phase: str = "Completed") -> Fact:
+    data: dict[str, Value] = {
+        "namespace": "",
+        "container": "",
+        "reason": "",
+        "restarts": 1,
+        "exit_code": 0,
+        "signal": 0,
+    }
+    return said("pod", {**data, "name": name, "phase": phase, "ready": False, "node": ""}, name="k8s")
+
+
+def workload(name: str, state: str = "complete") -> Fact:
+    return said("workload", {"object": "MPIJob", "namespace": "", "name": name, "state": state}, name="k8s")
+
+
+@pytest.mark.parametrize(
+    ("told", "role"),
+    [
+        ([pod("a-0")], Role.SURVIVED),
+        ([workload("a")], Role.SURVIVED),
+        ([pod("a-0", "Running")], Role.ROOT),
+        ([pod("a-0", "Error")], Role.ROOT),
+        ([pod("b-0")], Role.ROOT),
+        ([workload("a", "failed")], Role.ROOT),
+        ([workload("a"), workload("a", "failed")], Role.ROOT),
+        ([workload("b")], Role.ROOT),
+    ],
+)
+def test_kubernetes_may_say_that_what_ended_the_log_before_was_made_good(
+    tmp_path: Path, told: list[Fact], role: Role
+) -> None:
+    """The later log says nothing of its end; that the earlier one is earlier may show by its name alone."""
+    for earlier in (source("previous/a-0.log", container="a-0"), source("x", first=10, last=40, container="a-0")):
+        later = source("now", first=50, last=90, container="a-0")
+        ended = replace(failed(), source=earlier.id, place=Place(container="a-0"))
+        facts = (hit("raising", source=earlier.id, container="a-0"), ended, *told)
+        found = diagnose(book(tmp_path), Collection((earlier, later, source("k8s", kind="kubectl")), facts)).findings
+        assert {finding.role for finding in found if finding.rule == "raised"} == {role}
+
+
+def test_a_failure_in_the_only_log_of_a_pod_that_succeeded_is_not_made_good(tmp_path: Path) -> None:
+    """A script may go on after its program failed."""
+    only = source("previous/a-0.log", container="a-0")
+    facts = (hit("raising", source=only.id, container="a-0"), pod("a-0"))
+    found = diagnose(book(tmp_path), Collection((only, source("k8s", kind="kubectl")), facts)).findings
+    assert {finding.role for finding in found} == {Role.ROOT}
+
+
 def test_a_broken_device_is_told_however_well_the_job_ended(tmp_path: Path) -> None:
     assert roles(tmp_path, hit("broke", pid=3), end()) == {("broke", Role.ROOT)}
 
@@ -136,6 +185,61 @@ def test_nobody_waited_for_ever_in_a_job_that_slurm_shows_as_completed(
     assert roles(tmp_path, hit("waiting", pid=3), *rows) == {("waits", role)}
 
 
+def event(what: str, offset: int, code: int | None = None, job: str = "7") -> Fact:
+    data: dict[str, Value] = {"what": what, "job_id": job} | ({} if code is None else {"exitcode": code})
+    return said("job-event", data, name="ctl", offset=offset)
+
+
+@pytest.mark.parametrize(
+    ("events", "role"),
+    [
+        ([event("started", 0), event("done", 10, 0), event("done", 20)], Role.SURVIVED),
+        ([event("done", 10, 1), event("ending", 12), event("started", 15), event("done", 20, 0)], Role.SURVIVED),
+        ([event("done", 10, 0), event("started", 15)], Role.CASCADE),  # queued anew, and not over yet
+        ([event("ending", 5), event("done", 10, 0)], Role.CASCADE),  # cancelled: its script caught the signal
+        ([event("done", 10, 1)], Role.CASCADE),
+        ([event("done", 10)], Role.CASCADE),  # killed by a signal, it is done as well
+        ([event("done", 10, 0, job="8")], Role.CASCADE),
+    ],
+)
+def test_nor_in_one_that_the_log_of_slurms_controller_shows_to_have_exited_with_0(
+    tmp_path: Path, events: list[Fact], role: Role
+) -> None:
+    assert roles(tmp_path, hit("waiting", pid=3, job="7"), *events) == {("waits", role)}
+
+
+@pytest.mark.parametrize(
+    ("ends", "role"),
+    [
+        ([{"host": "a"}, {"host": "b"}], Role.SURVIVED),
+        ([{"host": "a"}], Role.CASCADE),
+        ([{"host": "a"}, {"host": "b", "exited": False}], Role.CASCADE),
+    ],
+)
+def test_nor_where_a_program_of_every_host_ended_with_0(
+    tmp_path: Path, ends: list[dict[str, object]], role: Role
+) -> None:
+    waits = [hit("waiting", pid=3, host=host, source=f"{host}.err") for host in "ab"]
+    words = [end(name=f"{one['host']}.out", **{"exited": True, **one}) for one in ends]  # type: ignore[arg-type]
+    assert roles(tmp_path, *waits, *words) == {("waits", role)}
+
+
+def test_unless_its_log_goes_on_with_the_run(tmp_path: Path) -> None:
+    waits = [hit("waiting", pid=3, host=host, source=f"{host}.err") for host in "ab"]
+    words = [end(name=f"{host}.out", host=host) for host in "ab"]
+    later = progress(offset=95, source="a.out", host="a")
+    assert roles(tmp_path, *waits, *words, later) == {("waits", Role.CASCADE)}
+
+
+def test_a_failure_after_which_all_was_started_anew_is_made_good_by_the_schedulers_word(tmp_path: Path) -> None:
+    anew = said("restart", {"launcher": "hyperpod"}, offset=85, job="7")
+    facts = (hit("raising", pid=4, job="7"), replace(failed(), place=Place(job="7")), event("done", 10, 0))
+    assert ("raised", Role.SURVIVED) in roles(tmp_path, *facts, anew)
+    assert ("raised", Role.ROOT) in roles(tmp_path, *facts)
+    later = hit("raising", pid=4, job="7", offset=95)
+    assert ("raised", Role.ROOT) in roles(tmp_path, *facts, anew, later)
+
+
 def test_nor_do_dumps_of_it_show_a_hang(tmp_path: Path) -> None:
     waits = rule("waits", "record: collective", cause="stuck", more="role: victim\nsurvivable: false")
     open_one = said("collective", {"verdict": "undecided", "description": "d"}, name="e")
@@ -183,6 +287,7 @@ def test_a_program_that_raised_is_not_acquitted_by_a_batch_script_that_ends_with
         ("job/dlrm-train", "Completed", Role.SURVIVED),
         ("pytorchjob/dlrm-train", "PyTorchJobSucceeded", Role.SURVIVED),
         ("job/dlrm-eval", "Completed", Role.CASCADE),
+        ("jobset/dlrm", "AllJobsCompleted", Role.SURVIVED),
         ("job/dlrm-train", "DeadlineExceeded", Role.CASCADE),
     ],
 )
