@@ -3,13 +3,17 @@
 Formats: Docker `json-file` logging driver (`log`, `stream`, `time`), also with the `kubernetes` of Fluent Bit's filter (Container
 Insights, Fluentd); systemd.journal-fields(7) and systemd's "Journal
 Export Formats" (`MESSAGE` is a string, or an array of bytes where it is not printable UTF-8; numbers are strings);
-python-json-logger, structlog, zap and ECS: a message and a level, and the traceback in a field of its own.
+python-json-logger, structlog, zap and ECS: a message and a level, and the traceback in a field of its own. Of collectors and
+the tools that read from them, which add where a record is from: stern 1.x (`--output json`), Vector (kubernetes_logs, file),
+Filebeat 8 (ECS), `logcli --output jsonl` of Loki, CloudWatch Logs Insights (`@message`, `@logStream`), archives of Datadog
+(`_id`, `service`), and GELF 1.1 (`short_message`, a level of syslog as a number).
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import cast
 
 from msgspec import Struct
@@ -34,7 +38,15 @@ _TRACEBACKS = (
     "stack",
     "error.stack_trace",
 )
-_TIMES = ("timestamp", "time", "@timestamp", "asctime", "ts", "datetime")
+_TIMES = ("timestamp", "time", "@timestamp", "asctime", "ts", "datetime", "date")
+#: What stands beside the `message` of collectors, which need not tell a level.
+_OF_COLLECTORS = ("kubernetes", "podName", "source_type", "ecs", "service")
+#: How these call pods, containers and nodes, as paths within a record.
+_PODS = (("podName",), ("kubernetes", "pod_name"), ("kubernetes", "pod", "name"))
+_CONTAINERS = (("containerName",), ("kubernetes", "container_name"), ("kubernetes", "container", "name"))
+_NODES = (("nodeName",), ("kubernetes", "host"), ("kubernetes", "pod_node_name"), ("kubernetes", "node", "name"))
+#: The labels of Loki's streams, as Promtail and Alloy set them.
+_LABELS = {"host": ("node_name", "node", "host", "hostname"), "pod": ("pod",), "container": ("container",)}
 _PLACES = {"rank": ("rank", "global_rank"), "local_rank": ("local_rank",), "pid": ("pid", "process", "process.pid")}
 _HOSTS = ("hostname", "host", "host.name")
 #: Levels of records that tell of no trouble: what such a short one says stands in its other fields (structlog, zap), and these
@@ -46,6 +58,10 @@ _OF_CODE = frozenset(
 _WORD = regex(r"[^\s\"\\]{1,80}")
 #: A value that Go's logger was not given to print: it stands in a field of its own (the health agent of HyperPod).
 _UNPRINTED = "%v"
+#: What stands in the records of stores of logs, and seldom elsewhere.
+_RARE = ('"@message"', '"short_message"', '"line"')
+#: Seconds since 1970; numbers of milliseconds are larger.
+_LATEST = 1e11
 #: Docker cuts at so many bytes; the last piece alone ends with a newline. Collectors leave it out of short records, too.
 _PIECE, _END = 16 * 1024, "\n"
 #: What CRI says of a record, as Fluent Bit and Fluentd hand it on: a whole line, or a piece of one.
@@ -65,11 +81,14 @@ class Envelope(Struct, frozen=True):
 
 def may_be_envelope(text: str) -> bool:
     """A cheap look: False where `unwrap` gives None."""
-    return text.startswith("{") and ('"log"' in text or '"MESSAGE"' in text or _may_be_structured(text))
+    return text.startswith("{") and (
+        '"log"' in text or '"MESSAGE"' in text or _may_be_structured(text) or any(name in text for name in _RARE)
+    )
 
 
 def _may_be_structured(text: str) -> bool:
-    return any(f'"{name}"' in text for name in _MESSAGES) and any(f'"{name}"' in text for name in _LEVELS)
+    beside = (*_LEVELS, *_OF_COLLECTORS)
+    return any(f'"{name}"' in text for name in _MESSAGES) and any(f'"{name}"' in text for name in beside)
 
 
 def unwrap(text: str) -> Envelope | None:
@@ -85,8 +104,47 @@ def unwrap(text: str) -> Envelope | None:
         return _journal(entry)
     if isinstance(entry.get("log"), str):
         return _docker(entry)
-    if _first(entry, _MESSAGES) and _first(entry, _LEVELS):
+    if _first(entry, _MESSAGES) and (_first(entry, _LEVELS) or not entry.keys().isdisjoint(_OF_COLLECTORS)):
         return _structured(entry)
+    return _stored(entry)
+
+
+def _stored(entry: dict[str, object]) -> Envelope | None:
+    """A record as a store of logs hands it out: Loki, CloudWatch, Graylog."""
+    labels = entry.get("labels")
+    if isinstance(entry.get("line"), str) and isinstance(labels, dict):
+        told = cast("dict[str, object]", labels)
+        known = {name: _first(told, names) for name, names in _LABELS.items()}
+        return _at(_string(entry, "line"), known, entry)
+    if isinstance(entry.get("@message"), str):
+        when = {"timestamp": _string(entry, "@timestamp").removesuffix("Z") + "Z"}  # UTC, and not said
+        return _at(_string(entry, "@message"), {"container": _string(entry, "@logStream")}, when)
+    if isinstance(entry.get("short_message"), str) and isinstance(entry.get("host"), str):
+        level = str(entry.get("level", ""))
+        known = {"host": _string(entry, "host"), "level": _matching(_PRIORITY, level)}
+        return _at(_string(entry, "full_message") or _string(entry, "short_message"), known, entry)
+    return None
+
+
+def _at(message: str, known: dict[str, str], entry: Mapping[str, object]) -> Envelope:
+    """The envelope of a message: what is known of pod and container makes up the container."""
+    names = [name for name in (known.get("pod", ""), known.get("container", "")) if name]
+    told = {**known, "container": "/".join(names)}
+    return Envelope(
+        message=message.removesuffix(_END),
+        known={name: text for name, text in told.items() if text and name != "pod"},
+        instant=_time(entry),
+    )
+
+
+def _time(entry: Mapping[str, object]) -> Instant | None:
+    """When it was, by a date or by seconds since 1970."""
+    for name in _TIMES:
+        value = entry.get(name)
+        if isinstance(value, str) and (instant := read_iso(value)):
+            return instant
+        if isinstance(value, float) and 0 < value < _LATEST:
+            return read_microseconds(str(round(value * 1e6)))
     return None
 
 
@@ -97,7 +155,7 @@ def _first(entry: dict[str, object], names: tuple[str, ...]) -> str:
 
 def _structured(entry: dict[str, object]) -> Envelope:
     message, traceback = _printed(_first(entry, _MESSAGES), entry), _first(entry, _TRACEBACKS)
-    known = {"host": _first(entry, _HOSTS), "level": _first(entry, _LEVELS).upper()}
+    known = {"host": _first(entry, _HOSTS), **_pod(entry), "level": _first(entry, _LEVELS).upper()}
     if known["level"] in _CALM and len(message) <= _SHORT and not traceback:
         message += _told_beside(entry)
     for place, names in _PLACES.items():
@@ -105,7 +163,7 @@ def _structured(entry: dict[str, object]) -> Envelope:
     return Envelope(
         message=f"{message}\n{traceback}" if traceback and traceback not in message else message,
         known={name: value for name, value in known.items() if value},
-        instant=read_iso(_first(entry, _TIMES)),
+        instant=_time(entry),
     )
 
 
@@ -148,8 +206,8 @@ def _docker(entry: dict[str, object]) -> Envelope:
     log = _string(entry, "log")
     return Envelope(
         message=log.removesuffix(_END),
-        known=_pod(entry.get("kubernetes")),
-        instant=read_iso(_string(entry, "time")),
+        known=_pod(entry),
+        instant=_time(entry),
         partial=_is_piece(log, entry),
     )
 
@@ -160,12 +218,22 @@ def _is_piece(log: str, entry: dict[str, object]) -> bool:
     return tag == _OF_A_PIECE if tag else not log.endswith(_END) and len(log.encode("utf-8", "replace")) >= _PIECE
 
 
-def _pod(value: object) -> dict[str, str]:
-    """Where the record is from, as the Kubernetes filter of Fluent Bit adds it: pod, container and node."""
-    told = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    names = [name for key in ("pod_name", "container_name") if (name := _string(told, key))]
-    known = {"container": "/".join(names), "host": _string(told, "host")}
+def _pod(entry: dict[str, object]) -> dict[str, str]:
+    """Where the record is from, as collectors add it: pod, container and node."""
+    pod, container, node = (_at_one_of(entry, paths) for paths in (_PODS, _CONTAINERS, _NODES))
+    known = {"container": "/".join(name for name in (pod, container) if name) if pod else "", "host": node}
     return {name: text for name, text in known.items() if text}
+
+
+def _at_one_of(entry: dict[str, object], paths: tuple[tuple[str, ...], ...]) -> str:
+    """The first text at one of these paths."""
+    for path in paths:
+        value: object = entry
+        for key in path:
+            value = cast("dict[str, object]", value).get(key) if isinstance(value, dict) else None
+        if isinstance(value, str) and value:
+            return value
+    return ""
 
 
 def _message(value: object) -> str:

@@ -166,3 +166,84 @@ def test_what_an_event_of_structured_logging_says_in_its_fields_follows_its_name
 )
 def test_no_sentence_and_nothing_of_trouble_does(entry: dict[str, object]) -> None:
     assert "{" not in peel(json.dumps(entry)).text
+
+
+NODE = "ip-10-0-1-13.ec2.internal"
+POD_AT_NODE = {"container": "train-1/main", "host": NODE}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"message": RUNTIME, "nodeName": NODE, "namespace": "ml", "podName": "train-1", "containerName": "main"},
+        {
+            "file": "/var/log/pods/x",
+            "kubernetes": {"container_name": "main", "pod_name": "train-1", "pod_node_name": NODE},
+            "message": RUNTIME,
+            "source_type": "kubernetes_logs",
+            "stream": "stderr",
+            "timestamp": "2026-07-01T10:00:00.1Z",
+        },
+        {
+            "@timestamp": "2026-07-01T10:00:00.100Z",
+            "message": RUNTIME,
+            "ecs": {"version": "8.0.0"},
+            "kubernetes": {"pod": {"name": "train-1"}, "container": {"name": "main"}, "node": {"name": NODE}},
+        },
+        {
+            "labels": {"namespace": "ml", "pod": "train-1", "container": "main", "node_name": NODE},
+            "line": RUNTIME,
+            "timestamp": "2026-07-01T10:00:00.100Z",
+        },
+        {
+            "date": 1782900000.1,
+            "log": RUNTIME,
+            "kubernetes": {"pod_name": "train-1", "container_name": "main", "host": NODE},
+        },
+    ],
+)
+def test_where_a_record_is_from_is_known_in_the_words_of_each_collector(entry: dict[str, object]) -> None:
+    record = only(json.dumps(entry))
+    assert {name: record.place.known().get(name) for name in POD_AT_NODE} == POD_AT_NODE
+    assert record.component == "TDRV"
+    assert "podName" in entry or (record.outer and record.outer.ns == 1_782_900_000_100_000_000)
+
+
+@pytest.mark.parametrize(
+    ("entry", "place"),
+    [
+        (
+            {"@timestamp": "2026-07-01 10:00:00.100", "@message": "hello", "@logStream": "algo-1-17"},
+            {"container": "algo-1-17"},
+        ),
+        (
+            {"version": "1.1", "host": "w3", "short_message": "hello", "timestamp": 1782900000.1, "level": 6},
+            {"host": "w3"},
+        ),
+        (
+            {
+                "_id": "A1",
+                "date": "2026-07-01T10:00:00.100Z",
+                "host": "i-0a",
+                "service": "train",
+                "status": "info",
+                "message": "hello",
+            },
+            {"host": "i-0a"},
+        ),
+    ],
+)
+def test_records_of_stores_of_logs_are_opened(entry: dict[str, object], place: dict[str, str]) -> None:
+    line = peel(json.dumps(entry))
+    assert message(line) == "hello"
+    assert line.records[0].outer == Instant(1_782_900_000_100_000_000, Clock.UTC, line.records[0].outer.uncertainty_ns)
+    known = line.records[0].place.known()
+    assert {name: known.get(name) for name in place} == place
+
+
+@pytest.mark.parametrize(
+    "entry", [{"line": "x", "file": "a.py"}, {"line": "x", "labels": ["a"]}, {"short_message": "x"}, {"@message": 3}]
+)
+def test_what_only_resembles_them_is_not(entry: dict[str, object]) -> None:
+    raw = json.dumps(entry)
+    assert peel(raw).text == raw
