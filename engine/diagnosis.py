@@ -147,6 +147,10 @@ def _odd_ones(
     yield from stacks_outside(facts)
     yield from refusals(facts)
     yield from standstills(facts, sources)
+    if any(fact.kind == "completion" for fact in facts):
+        from neuron_doctor.engine.work_done import work_done  # noqa: PLC0415 - few logs of failures tell of a good end
+
+        yield from work_done(facts)
     yield from lost_hosts(facts, sources, topology)
     yield from went_down(facts)
     yield from silent_ranks(facts, sources, heard, topology)

@@ -70,6 +70,13 @@ _ALL = (
         _TEXT,
         "",
     ),
+    _kind(
+        "work-done",
+        "another process of the job, in the log that both share, said before that the work is done; steps stand above its word "
+        "and none below it (see engine.work_done)",
+        _TEXT,
+        "",
+    ),
     _kind("restart", "a launcher says that it starts its workers anew", _TEXT, "launcher:str"),
     _kind(
         "step-time",
