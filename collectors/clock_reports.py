@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.collectors.shown_zones import shown_zones
 from neuron_doctor.collectors.snapshot import Line, fact, from_lines, has_form, opening, output
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.regexes import regex
@@ -29,6 +30,7 @@ def _sniff(head: bytes, _name: str) -> bool:
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     """A `clock-error` fact: by how many seconds the clock of the host is ahead of true time."""
+    yield from shown_zones(inp, lines)
     for line in output(lines):
         ahead = _ahead(line.text)
         if ahead is not None:

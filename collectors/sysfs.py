@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import PurePosixPath
 
 from msgspec import Struct
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.instance_types import device_count
+from neuron_doctor.collectors.shown_zones import shown_zones
 from neuron_doctor.collectors.snapshot import Line, fact, has_form, head_lines, opening, output, read_lines
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.regexes import regex
@@ -75,7 +77,7 @@ def _collect(inp: Input) -> Iterator[Fact]:
     lines = read_lines(inp)
     if inp.name in _NAMES:
         return _from_file(inp, lines)
-    return parse(inp, lines)
+    return chain(parse(inp, lines), shown_zones(inp, lines))
 
 
 def _from_file(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:

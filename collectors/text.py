@@ -28,6 +28,8 @@ from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
 from neuron_doctor.collectors.process_table import process_table
 from neuron_doctor.collectors.prompts import prompted_hosts
+from neuron_doctor.collectors.shown_zones import shown_zones
+from neuron_doctor.collectors.snapshot import lines_of
 from neuron_doctor.collectors.step_times import step_times
 from neuron_doctor.collectors.storms import KEEP_TIMES, Steps, Storm
 from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place
@@ -107,12 +109,18 @@ def is_text(head: bytes, _name: str) -> bool:
 _CONTROL = bytes((*range(1, 8), *range(14, 27), *range(28, 32)))
 
 
+#: So far down a session may begin with the date (bytes).
+_OPENING = 2048
+
+
 def _collect(scan: _Scan) -> Iterator[Fact]:
     notes = is_notes(scan.inp.stream.peek(HEAD)[:HEAD])
     size = 0
     table = None
     if not scan.inp.extent.begin and not notes:
         yield from prompted_hosts(scan.inp)
+        if b"UTC" in (opening := scan.inp.stream.peek(_OPENING)[:_OPENING]):
+            yield from shown_zones(scan.inp, lines_of(opening))
         table = process_table(scan.inp)
     for block in blocks(scan.inp.stream, scan.inp.extent):
         size += block.end - block.start

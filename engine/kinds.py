@@ -390,6 +390,13 @@ _ALL = (
         "mount:str used:int what:str",
     ),
     _kind(
+        "clock-tie",
+        "the kernel prints the wall clock in UTC beside its own: in seconds since 1970 (`epoch`), or as a date (`wall`)",
+        "kernel",
+        "epoch:float wall:str",
+    ),
+    _kind("utc-host", "the shell of a host shows the time in UTC", "log kernel sysfs clock-report"),
+    _kind(
         "clock-error",
         "by how many seconds the clock of a host was ahead of true time when its time service was asked",
         "clock-report",

@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from neuron_doctor.engine.clock_ties import clock_ties
 from neuron_doctor.engine.clocks import Clocks, clocks_of
 from neuron_doctor.engine.facts import Fact, Instant, Source
 from neuron_doctor.engine.meetings import orders_of_meetings
 from neuron_doctor.engine.moments import Moment, Track
 from neuron_doctor.engine.offsets import Bounds, Offsets, estimate
+from neuron_doctor.engine.orders import Order
 from neuron_doctor.engine.process_lives import orders_of_processes
 from neuron_doctor.engine.zones import are_one_clock, assumed_zones, proven_zones, wall_clocks, zone_limits
 
@@ -74,14 +76,23 @@ class Timeline(Struct, frozen=True):
         return a.track == b.track or not {a.track, b.track} & self.assumed
 
 
+def uncontradicted(ties: Sequence[Order], orders: Sequence[Order]) -> Sequence[Order]:
+    """The ties of the hosts of which nothing speaks against them."""
+    torn = {track.host for one in estimate([*orders, *ties]).contradictions for track in one.tracks} if ties else set()
+    return [tie for tie in ties if isinstance(tie.first, Track) and tie.first.host not in torn]
+
+
 def timeline(facts: Sequence[Fact], sources: Iterable[Source]) -> Timeline:
     """The clocks of these facts and sources, and how far apart they are."""
     sources = tuple(sources)
     clocks = clocks_of(sources, facts)
     moments = [clocks.moment(fact) for fact in facts] + [clocks.beginning(source) for source in sources]
-    walls = wall_clocks({moment.track for moment in moments if moment})
+    tracks = {moment.track for moment in moments if moment}
+    ties = clock_ties(facts, clocks, tracks)
+    walls = wall_clocks(tracks | {tie.then for tie in ties if isinstance(tie.then, Track)})
     logs = {source.id for source in sources if source.kind == "log"}
     orders = [*orders_of_meetings(facts), *orders_of_processes(facts, clocks, logs), *zone_limits(walls)]
+    orders += uncontradicted(ties, orders)
     offsets = estimate(orders)
     orders += (proven := list(proven_zones(offsets, walls)))
     offsets = estimate(orders) if proven else offsets

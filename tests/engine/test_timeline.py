@@ -160,3 +160,81 @@ def test_the_seconds_of_two_boots_are_two_clocks() -> None:
     assert gap([before, error, after], error, after) is None
     stray = replace(kernel("hit", 4990.0, text="late"), span=replace(before.span, offset=6000))
     assert gap([before, error, stray], error, stray) == Gap(-10 * S, -10 * S)
+
+
+# --- what a host says itself of its clocks -------------------------------------------------------------------------
+
+
+def tie(at: float, wall: float, *, name: str = "dmesg") -> Fact:
+    made = hit("tie", at=at, clock=Clock.BOOT, source=name, host="a", offset=int(at))
+    return replace(made, kind="clock-tie", data={"epoch": wall})
+
+
+def utc(at: float) -> Fact:
+    return hit("utc", at=at, clock=Clock.UTC, source="rank0", host="a", pid=7000, offset=int(at))
+
+
+def test_the_wall_clock_that_the_kernel_prints_ties_the_seconds_since_boot_to_utc() -> None:
+    error, later = kernel("hit", 500), utc(START + 700)
+    found = gap([tie(9, START + 9), error, later], error, later)
+    assert found is not None
+    assert found.low <= 200 * S <= found.high
+    assert found.high - found.low <= 130 * S
+    assert gap([error, later], error, later) is None
+
+
+def test_the_date_of_the_driver_is_that_of_seconds_since_1970() -> None:
+    dated = replace(tie(9, 0), data={"wall": "2023-nov-14 22:13:29.500000"})
+    error, later = kernel("hit", 500), utc(START + 700)
+    found, same = gap([dated, error, later], error, later), gap([tie(9, START + 9.5), error, later], error, later)
+    assert found == same is not None
+    for odd in ("2023-xyz-14 22:13:29", "2023-nov-31 22:13:29", "2023-nov-14 29:13:29"):
+        assert gap([replace(dated, data={"wall": odd}), error, later], error, later) is None
+
+
+def test_two_boots_in_one_log_are_tied_each_by_its_own_word() -> None:
+    before, after, later = kernel("hit", 500_000), kernel("hit", 50), utc(START + 700)
+    first, second = tie(9, START - 600_000), tie(9, START)
+    facts = [
+        replace(fact, span=replace(fact.span, offset=n))
+        for n, fact in enumerate([first, before, second, after], start=1)
+    ]
+    clocks = timeline([*facts, later], (DMESG, LOG))
+    moments = [clocks.moment(fact) for fact in (facts[1], facts[3], later)]
+    assert moments[0]
+    assert moments[1]
+    assert moments[2]
+    old, new = (clocks.difference(moment, moments[2]) for moment in moments[:2] if moment)
+    assert old is not None
+    assert new is not None
+    assert old.low > 100_000 * S - 400 * S
+    assert new.low <= 659 * S <= new.high
+
+
+def test_a_log_of_another_boot_that_says_nothing_is_not_tied_by_what_the_next_one_says() -> None:
+    """Its seconds would seem to be days after the boot that the other log tells of."""
+    before = replace(kernel("hit", 298_850), source="dmesg-before")
+    later, word = utc(START + 700), tie(9, START + 9)
+    sources = (DMESG, source("dmesg-before", kind="kernel", host="a"), LOG)
+    assert gap([word, before, later], before, later, *sources) is None
+    disagreeing = tie(9, START - 300_000, name="dmesg-before")
+    assert gap([word, disagreeing, before, later], before, later, *sources) is None
+
+
+def test_a_word_that_the_life_of_a_process_contradicts_counts_for_nothing() -> None:
+    """The process wrote before the kernel saw it open the device, a year later by the word."""
+    opened, closed = kernel("attach", 100), kernel("detach", 900)
+    wrote, stopped = utc(START + 100), utc(START + 890)
+    facts = [wrote, stopped, opened, closed]
+    assert gap([*facts, tie(9, START + 3e7)], opened, wrote) == gap(facts, opened, wrote)
+
+
+def test_a_shell_that_shows_utc_proves_the_zone_of_the_programs_of_its_host() -> None:
+    shell = replace(hit("date", source="sysfs", host="a"), kind="utc-host", data={})
+    local, later = said(START), utc(START + 7)
+    found = gap([shell, local, later], local, later)
+    assert found == Gap(7 * S, 7 * S)
+    elsewhere = replace(shell, place=replace(shell.place, host="b"))
+    unknown = gap([elsewhere, local, later], local, later)
+    assert unknown is not None
+    assert unknown.low < 0 < unknown.high
