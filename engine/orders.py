@@ -93,7 +93,10 @@ def solved(orders: Sequence[Order], anchors: Mapping[Track, int]) -> list[Compon
     edges: dict[int, list[_Edge]] = defaultdict(list)
     for (first, then), limit in limits.items():
         edges[of_node[first]].append((first, then, limit))
-    return sorted(map(_component, edges.values()), key=lambda one: _sortable(one.reference))
+    dated = [
+        joined for joined in edges.values() if any(isinstance(node, Track) for edge in joined for node in edge[:2])
+    ]
+    return sorted(map(_component, dated), key=lambda one: _sortable(one.reference))
 
 
 def _spread(start: Node, neighbours: Mapping[Node, Sequence[Node]], of_node: dict[Node, int]) -> None:

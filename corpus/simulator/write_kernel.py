@@ -44,7 +44,8 @@ def files(history: History, style: Style, random: Random) -> Iterator[File]:
         messages = [*_life(history, host, events, own, resets=resets, dereg=dereg)]
         for event in events:
             messages += said(event, history, own, names_hangs=names_hangs, mirrors=mirrors)
-        messages += chatter(history.job.hosts[host].boot, history.collected, _chatter_count(messages, style, own), own)
+        machine = history.job.hosts[host]
+        messages += chatter(machine, machine.boot, history.collected, _chatter_count(messages, style, own), own)
         path = layout.path_for(style, history.job, source="dmesg", host=host, name=name)
         yield _written(history, style, host, form, messages, reboot, path)
 

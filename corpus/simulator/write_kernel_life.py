@@ -29,7 +29,7 @@ _BERT = (
     "[Hardware Error]:   section_type: memory error",
     "[Hardware Error]:   error_status: Storage error in DRAM memory (0x0000000000000400)",
 )
-_DRIVER = "neuron:neuron_module_init: Neuron Driver Started with Version:{version}-{commit} at: {built}"
+_DRIVER = "neuron:neuron_module_init: Neuron Driver Started with Version:{version}-{commit} at: {loaded}"
 _BDF = "** BDF: {bdf} => nd[{device}] (routing id: {device})"
 _EFA = (
     "efa 0000:{bdf}: Setup irq:{irq} name:efa-mgmnt@pci:0000:{bdf}",
@@ -46,7 +46,7 @@ _CHATTER = (
     ("perf: interrupt took too long ({n} > 2500), lowering kernel.perf_event_max_sample_rate to 79000", Level.INFO),
     ("TCP: request_sock_TCP: Possible SYN flooding on port {port}. Sending cookies.  Check SNMP counters.", Level.INFO),
     (
-        'audit: type=1400 audit({n}.{m}:{port}): apparmor="STATUS" operation="profile_replace" name="lxc" pid={port}',
+        'audit: type=1400 audit({wall:.3f}:{port}): apparmor="STATUS" operation="profile_replace" name="lxc" pid={port}',
         Level.NOTICE,
     ),
     ("IPv6: ADDRCONF(NETDEV_CHANGE): eni{m:08x}: link becomes ready", Level.INFO),
@@ -71,8 +71,8 @@ def boot(host: Host, at: float, driver: str, *, efa: bool, fault: int | None = N
     for index, (after, text) in enumerate(_BOOT):
         line = text.format(kernel=kernel, type=host.instance_type)
         yield Message(at + after + index * 1e-6, line, Level.NOTICE, fault if index == 0 else None)
-    built = clocks.runtime(at - 86400 * 40).lower()
-    text = _DRIVER.format(version=driver, commit=pci.serial(host, 999)[:8], built=built)
+    loaded = clocks.runtime(clocks.local(host, at + 10.0, at)).lower()  # ktime_get_real: UTC
+    text = _DRIVER.format(version=driver, commit=pci.serial(host, 999)[:8], loaded=loaded)
     yield Message(at + 10.0, text, Level.ERR)
     for device in range(host.devices):
         yield Message(at + 10.2 + device * 0.01, _BDF.format(bdf=pci.bdf(device), device=device), Level.ERR)
@@ -112,11 +112,11 @@ def process(life: Life, history: History, random: Random, *, resets: bool, dereg
             yield Message(left + 0.002 + index * 1e-5, line, Level.ERR)
 
 
-def chatter(since: float, until: float, count: int, random: Random) -> Iterator[Message]:
+def chatter(host: Host, since: float, until: float, count: int, random: Random) -> Iterator[Message]:
     """Lines that have to do with nothing."""
     for _ in range(count):
         text, level = random.choice(_CHATTER)
-        line = text.format(
-            n=random.randrange(2501, 90000), m=random.randrange(1, 2**28), port=random.randrange(1024, 65000)
-        )
-        yield Message(random.uniform(since + _AFTER_BOOT, max(until, since + _AFTER_BOOT + 1)), line, level)
+        n, m, port = random.randrange(2501, 90000), random.randrange(1, 2**28), random.randrange(1024, 65000)
+        time = random.uniform(since + _AFTER_BOOT, max(until, since + _AFTER_BOOT + 1))
+        line = text.format(n=n, m=m, port=port, wall=clocks.local(host, time, time))
+        yield Message(time, line, level)

@@ -147,3 +147,12 @@ def test_a_thousand_hosts_take_seconds(wrong: bool) -> None:
     found: Offsets = estimate([*orders, *([Order(hosts[0], 10 * S, hosts[1], 0, 0, "x")] if wrong else [])])
     assert bool(found.contradictions) is wrong
     assert found.between(hosts[3], hosts[700]) == (Bounds(None, None) if wrong else Bounds(-10, 10))
+
+
+def test_events_whose_clocks_all_contradict_themselves_leave_no_clock_behind() -> None:
+    """A chain of steps joins events of which no clock that counts tells any more."""
+    torn = [Order(A, 0, BOOT, 0, 0, "test"), Order(BOOT, HOUR, A, 0, 0, "test")]
+    chain = [Order(A, 0, Hub(("step", 1)), 0, 0, "test"), Order(Hub(("step", 1)), 0, Hub(("step", 2)), 0, 0, "test")]
+    found = estimate([*torn, *chain])
+    assert found.contradictions
+    assert found.between(A, BOOT) == Bounds(None, None)
