@@ -1,10 +1,11 @@
 """What controllers say of those who have no part in the job: `sacct` of a day lists whatever ran on the cluster, `kubectl`
-the pods of a whole namespace and all nodes, `sinfo -R` each node that is out of service. That another job was cancelled,
-another pod was killed or another node is away says nothing of the job whose logs were collected."""
+the pods of a whole namespace and all nodes, `sinfo -R` each node that is out of service; the agents that watch nodes, what is
+wrong with whichever. That another job was cancelled, another pod was killed or another node is away or broken says nothing of
+the job whose logs were collected."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -16,6 +17,8 @@ from neuron_doctor.engine.regexes import regex
 _CONTROLLERS = frozenset({"slurm", "kubectl"})
 #: What is collected of a machine, whoever runs there.
 _OF_MACHINES = frozenset({"kernel", "neuron-monitor", "neuron-ls", "sysfs"})
+#: What anybody says of a machine, and no program of itself: in the log of an agent, or in an export beside the lines of pods.
+_OF_A_MACHINE = frozenset({"hw-err", "oom-kill", "node-condition", "k8s-event", "node", "pci-device", "device-state"})
 #: The number of a job, without what tells tasks of an array or parts of a heterogeneous job.
 _NUMBER = regex(r"\d{1,12}")
 #: Whose faults others on the same host share.
@@ -23,12 +26,13 @@ _SHARED = frozenset({"host", "hardware", "network"})
 
 
 class Bystanders(Struct, frozen=True):
-    """The sources of controllers; the jobs and the pods that anything else tells of too (of pods the first word, which
-    those of one job share), and the hosts of those; and all nodes of the job, where it is known that they are all. `strange`
-    are sources of machines that controllers list and that are none of these. Where controllers have nothing of the job,
-    nothing is known of whose logs these are."""
+    """The sources of controllers, and the hosts that these list; the jobs and the pods that anything else tells of too (of
+    pods the first word, which those of one job share), and the hosts of those; and all nodes of the job, where it is known that
+    they are all. `strange` are sources of machines that controllers list and that are none of these. Where controllers have
+    nothing of the job, nothing is known of whose logs these are."""
 
     controllers: frozenset[str] = frozenset()
+    listed: frozenset[str] = frozenset()
     jobs: frozenset[str] = frozenset()
     pods: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
@@ -50,12 +54,15 @@ class Bystanders(Struct, frozen=True):
         if fact.source in self.strange and self.nodes:
             return True
         if fact.source not in self.controllers:
-            return False
+            return bool(self.nodes) and _is_of_machine(fact) and self._is_elsewhere(place.host) and place.host in self.listed
         if place.job is not None:
             return bool(self.jobs) and _number(place.job) not in self.jobs
         if place.container is not None:
             return bool(self.pods) and _word(pod_of(place.container)) not in self.pods
-        return bool(self.nodes) and place.host is not None and place.host not in self.nodes | self.hosts
+        return bool(self.nodes) and self._is_elsewhere(place.host)
+
+    def _is_elsewhere(self, host: str | None) -> bool:
+        return host is not None and host not in self.nodes | self.hosts
 
 
 def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
@@ -65,26 +72,41 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     if not controllers:
         return Bystanders()
     listed = [fact for fact in facts if fact.source in controllers]
-    strange = _strange(facts, sources, listed)
-    told = [fact.place for fact in facts if fact.source not in controllers | strange]
-    told += [source.place for source in sources if source.id not in controllers | strange]
+    known = {str(fact.data["name"]) if fact.kind == "node" else fact.place.host for fact in listed}
+    agents = _agents(facts, controllers)
+    strange = _strange(facts, [source for source in sources if source.id not in agents], known)
+    outside = controllers | strange | agents
+    told = [fact.place for fact in facts if fact.source not in outside and not _is_of_machine(fact)]
+    told += [source.place for source in sources if source.id not in outside]
     jobs = {number for place in told if (number := _number(place.job))}
     jobs &= {number for fact in listed if (number := _number(fact.place.job))}
     pods = {pod_of(fact.place.container) for fact in listed if fact.place.container}
-    pods &= {pod_of(place.container) for place in told if place.container} | set(_names_of_files(sources, controllers))
+    pods &= {pod_of(place.container) for place in told if place.container} | set(_names_of_files(sources, controllers | agents))
     words = frozenset(_word(pod) for pod in pods)
     hosts = frozenset(place.host for place in told if place.host) | {n for n in _homes(listed, words).values() if n}
     nodes = _nodes_of_job(listed, jobs) or _nodes_of_pods(listed, pods, words)
     away = frozenset(s.id for s in sources if s.id in strange and s.place.host not in nodes | hosts)
-    return Bystanders(controllers, frozenset(jobs), words, hosts, nodes, away)
+    names = frozenset(name for name in known if name)
+    return Bystanders(controllers, names, frozenset(jobs), words, hosts, nodes, away)
 
 
-def _strange(facts: Iterable[Fact], sources: Iterable[Source], listed: Iterable[Fact]) -> frozenset[str]:
+def _is_of_machine(fact: Fact) -> bool:
+    """Whether it is said of a machine, by who says nothing of itself."""
+    return fact.kind in _OF_A_MACHINE and fact.place.pid is None and fact.place.rank is None
+
+
+def _agents(facts: Iterable[Fact], controllers: frozenset[str]) -> frozenset[str]:
+    """The logs in which nothing is understood but what is wrong with machines, whatever those are called."""
+    told = {fact.source for fact in facts if _is_of_machine(fact)}
+    more = {fact.source for fact in facts if not _is_of_machine(fact) and fact.kind != "identity"}
+    return frozenset(told - more - controllers)
+
+
+def _strange(facts: Iterable[Fact], sources: Sequence[Source], known: Collection[str | None]) -> frozenset[str]:
     """What is collected of machines that controllers list and on which no program spoke."""
-    known = {str(fact.data["name"]) if fact.kind == "node" else fact.place.host for fact in listed}
     programs = {source.id for source in sources if source.kind not in _CONTROLLERS | _OF_MACHINES}
     spoke = {source.place.host for source in sources if source.id in programs}
-    spoke |= {fact.place.host for fact in facts if fact.source in programs}
+    spoke |= {fact.place.host for fact in facts if fact.source in programs and not _is_of_machine(fact)}
     machines = [source for source in sources if source.kind in _OF_MACHINES]
     return frozenset(s.id for s in machines if s.place.host in known and s.place.host not in spoke)
 
@@ -104,11 +126,16 @@ def _nodes_of_pods(listed: Sequence[Fact], pods: set[str], words: frozenset[str]
 def _homes(listed: Iterable[Fact], words: frozenset[str]) -> Mapping[str, str | None]:
     """On which node each pod of the job is."""
     homes: dict[str, str | None] = {}
-    for place in (fact.place for fact in listed if fact.place.container):
+    for place in (fact.place for fact in listed if fact.place.container and _is_of_pod(fact)):
         pod = pod_of(place.container)
         if _word(pod) in words:
             homes[pod] = homes.get(pod) or place.host
     return homes
+
+
+def _is_of_pod(fact: Fact) -> bool:
+    """Whether it is about a pod, and not about what makes pods: a JobSet, a StatefulSet, which has no node."""
+    return fact.kind != "k8s-event" or str(fact.data["object"]).lower().partition("/")[0] in ("pod", "pods", "po")
 
 
 def _names_of_files(sources: Iterable[Source], controllers: frozenset[str]) -> Iterator[str]:

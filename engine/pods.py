@@ -22,8 +22,15 @@ def on_their_nodes(collection: Collection) -> Collection:
     if not node_of:
         return collection
     sources = tuple(replace(source, place=_at_node(source.place, node_of)) for source in collection.sources)
-    facts = tuple(replace(fact, place=_at_node(fact.place, node_of)) for fact in collection.facts)
-    return Collection(sources, facts)
+    return Collection(sources, tuple(_with_node(fact, node_of) for fact in collection.facts))
+
+
+def _with_node(fact: Fact, node_of: Mapping[str, str]) -> Fact:
+    """The fact at its node. A program in a pod takes the pod's name for that of the machine, and so does who read its records."""
+    place, node = _at_node(fact.place, node_of), node_of.get(str(fact.data.get("hostname")))
+    if fact.kind == "identity" and node:
+        return replace(fact, place=place, data={**fact.data, "hostname": node})
+    return replace(fact, place=place)
 
 
 def _seen(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:

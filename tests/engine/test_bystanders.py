@@ -170,3 +170,67 @@ def test_what_is_told_of_the_job_gives_way_to_what_befell_a_node_of_it_and_of_no
     found = diagnose(pack(tmp_path, *rules), Collection((source("log", job="9001"), ACCOUNTING), facts)).findings
     assert {finding.rule for finding in found} == kept
     assert [finding.rule for finding in found if finding.role is Role.ROOT] == [min(kept)]
+
+
+NODE_RULES = (
+    rule("broken", "record: hw-err", cause="broken-device", at="host"),
+    rule("raised", "record: raising", at="rank", patterns=("raising",)),
+)
+
+
+def hw_error(source: str, node: str | None, **place: object) -> Fact:
+    """What an agent of a node, or the kernel's line in an export of logs, says of a device."""
+    there = hit("x", source=source, host=node, **place)
+    return Fact("hw-err", {"name": "HBM", "action": "", "serial": "", "raw": ""}, there.place, there.span, source)
+
+
+def role_of_broken(tmp_path: Path, *facts: Fact, logs: tuple[Source, ...]) -> Role:
+    pods = (listed("sft-0", "n1"), listed("sft-1", "n2", offset=300), listed("rl-7", "n9", offset=400))
+    raised = hit("raising", source="sft-0.log", rank=0)
+    collected = Collection((source("sft-0.log"), PODS, *logs), (raised, *pods, *facts))
+    found = diagnose(pack(tmp_path, *NODE_RULES), collected).findings
+    return next(finding.role for finding in found if finding.rule == "broken")
+
+
+@pytest.mark.parametrize(("node", "role"), [("n9", Role.CONTEXT), ("n2", Role.ROOT), ("n7", Role.ROOT)])
+def test_what_the_agent_of_a_node_says_counts_where_the_job_is_or_nothing_is_known_of_the_node(
+    tmp_path: Path, node: str, role: Role
+) -> None:
+    """n7 is a name that no controller knows: it may be another name of a node of the job."""
+    assert role_of_broken(tmp_path, hw_error("agent.log", node), logs=(source("agent.log", host=node),)) is role
+
+
+@pytest.mark.parametrize(("node", "role"), [("n9", Role.CONTEXT), ("n2", Role.ROOT)])
+def test_an_export_with_lines_of_pods_and_of_agents_tells_of_both(tmp_path: Path, node: str, role: Role) -> None:
+    step = hit("raising", source="export", offset=900, rank=1, container="sft-1")
+    assert role_of_broken(tmp_path, hw_error("export", node), step, logs=(source("export"),)) is role
+
+
+def test_a_node_on_which_a_program_of_the_logs_ran_is_of_the_job_whatever_the_table_of_pods_shows(
+    tmp_path: Path,
+) -> None:
+    """Pods may have been listed after the one that was there had gone."""
+    ran = hit("raising", source="other.log", rank=5, host="n9")
+    logs = (source("agent.log", host="n9"), source("other.log", host="n9"))
+    assert role_of_broken(tmp_path, hw_error("agent.log", "n9"), ran, logs=logs) is Role.ROOT
+
+
+def test_what_a_process_of_the_job_says_itself_of_its_device_is_its_own(tmp_path: Path) -> None:
+    told = hw_error("y.log", "n9", pid=7)
+    assert role_of_broken(tmp_path, told, logs=(source("y.log"),)) is Role.ROOT
+
+
+def test_the_pod_of_an_agent_whose_log_was_collected_is_none_of_the_job(tmp_path: Path) -> None:
+    agent = source("node-agent-x7.log")
+    shown = listed("node-agent-x7", "n9", offset=500)
+    assert role_of_broken(tmp_path, shown, hw_error("node-agent-x7.log", "n9"), logs=(agent,)) is Role.CONTEXT
+
+
+@pytest.mark.parametrize(("about", "role"), [("jobset/sft", Role.CONTEXT), ("pod/sft-2", Role.ROOT)])
+def test_what_makes_pods_has_no_node_and_a_pod_whose_node_is_not_known_may_be_on_any(
+    tmp_path: Path, about: str, role: Role
+) -> None:
+    told = listed(about.partition("/")[2], None, offset=700)
+    data = {"type": "Warning", "reason": "Failed", "object": about, "message": "", "repeats": 1, "resolved": False}
+    event = Fact("k8s-event", data, told.place, told.span, "pods")
+    assert role_of_broken(tmp_path, event, hw_error("agent.log", "n9"), logs=(source("agent.log"),)) is role

@@ -87,3 +87,13 @@ def saying(pod: str, *pids: int) -> list[Fact]:
 def test_a_pod_is_where_the_kernel_saw_its_processes(facts: list[Fact], node: str | None) -> None:
     moved = on_their_nodes(Collection((), tuple(facts)))
     assert {fact.place.host for fact in moved.facts if fact.kind == "hit" and fact.source == "worker-1"} == {node}
+
+
+def test_a_machine_that_was_asked_its_name_within_a_pod_is_the_node() -> None:
+    """`Nodename:` of the runtime in a pod, and `hostname=` in what an agent read of it."""
+    named = {"hostname": "worker-1", "instance_id": "i-1"}
+    told = Fact("identity", named, Place(pid=7), Span("s"), "s")
+    known = on_their_nodes(Collection((), (told, shown("worker-1", "ip-10-0-0-1"))))
+    assert known.facts[0].data == {**named, "hostname": "ip-10-0-0-1"}
+    unknown = on_their_nodes(Collection((), (told, shown("worker-2", "ip-10-0-0-1"))))
+    assert unknown.facts[0].data == named
