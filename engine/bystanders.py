@@ -54,7 +54,12 @@ class Bystanders(Struct, frozen=True):
         if fact.source in self.strange and self.nodes:
             return True
         if fact.source not in self.controllers:
-            return bool(self.nodes) and _is_of_machine(fact) and self._is_elsewhere(place.host) and place.host in self.listed
+            return (
+                bool(self.nodes)
+                and _is_of_machine(fact)
+                and self._is_elsewhere(place.host)
+                and place.host in self.listed
+            )
         if place.job is not None:
             return bool(self.jobs) and _number(place.job) not in self.jobs
         if place.container is not None:
@@ -81,7 +86,9 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     jobs = {number for place in told if (number := _number(place.job))}
     jobs &= {number for fact in listed if (number := _number(fact.place.job))}
     pods = {pod_of(fact.place.container) for fact in listed if fact.place.container}
-    pods &= {pod_of(place.container) for place in told if place.container} | set(_names_of_files(sources, controllers | agents))
+    pods &= {pod_of(place.container) for place in told if place.container} | set(
+        _names_of_files(sources, controllers | agents)
+    )
     words = frozenset(_word(pod) for pod in pods)
     hosts = frozenset(place.host for place in told if place.host) | {n for n in _homes(listed, words).values() if n}
     nodes = _nodes_of_job(listed, jobs) or _nodes_of_pods(listed, pods, words)

@@ -1,0 +1,90 @@
+"""Of two failures that are told beside each other, which is the cause: with the built-in rules, and beside each case the one
+that looks alike and is told the other way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builtin_rules import rulebook
+
+from neuron_doctor.engine.diagnosis import diagnose
+from neuron_doctor.engine.grades import Role
+from neuron_doctor.pipeline import collect
+from neuron_doctor.request import Request
+
+
+def causes(folder: Path, files: dict[str, str], role: Role = Role.ROOT) -> set[str]:
+    """The causes of the findings of a role (the roots, if not said) in these files."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    found = diagnose(rulebook(), collect(Request((str(folder),)), rulebook())).findings
+    return {finding.cause for finding in found if finding.role is role}
+
+
+FATAL = "2026-10-02T05:14:21+0000 {} kernel: neuron 0000:a5:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer\n"
+HBM = (
+    "2026-10-02T05:14:21+0000 {} kernel: NEURON_HW_ERR=HBM_UNCORRECTABLE_ERROR instance-id=i-0f00d3b1c77a2e6b2 hostname={} "
+    "nd-id=2 nc-id=1 serial-num=1d22c7a0f3b85e11 action=TERMINATE_INSTANCE\n"
+)
+GONE = """\
+apiVersion: v1
+kind: List
+items:
+- kind: Event
+  type: Warning
+  reason: Rebooted
+  lastTimestamp: "2026-10-02T05:20:02Z"
+  message: Node {node} has been rebooted
+  involvedObject: {{kind: Node, name: {node}}}
+"""
+
+
+@pytest.mark.parametrize(("error", "cause"), [(FATAL, "hw-pcie-error"), (HBM, "hw-hbm-ue")])
+@pytest.mark.parametrize(("node", "beside"), [("n1", set()), ("n2", {"node-lost"})])
+def test_a_node_that_is_rebooted_for_its_device_is_not_lost_beside_it(
+    tmp_path: Path, error: str, cause: str, node: str, beside: set[str]
+) -> None:
+    files = {"n1/journal.log": error.format("n1", "n1"), "events.yaml": GONE.format(node=node)}
+    assert causes(tmp_path, files) == {cause, *beside}
+
+
+@pytest.mark.parametrize(("first", "roots"), [(True, {"hw-pcie-error"}), (False, {"hw-pcie-error", "node-lost"})])
+def test_a_device_that_fails_after_its_node_went_did_not_take_it_down(
+    tmp_path: Path, first: bool, roots: set[str]
+) -> None:
+    opened = "2026-10-02T02:00:09+0000 n1 kernel: neuron:npid_attach: neuron:npid_attach: pid=551, slot=0\n"
+    died = FATAL.format("n1") if first else ""
+    booted = "2026-10-02T05:22:40+0000 n1 kernel: Linux version 6.8.0-1035-aws (buildd@lcy02-amd64-091)\n"
+    failed = "" if first else FATAL.format("n1").replace("05:14", "05:44")
+    assert causes(tmp_path, {"n1/journal.log": opened + died + booted + failed}) == roots
+
+
+OUT_OF_BOUNDS = "2026-Jul-12 10:12:11.402918  8133:8377  ERROR  TDRV:exec_request_process_errors  [ND 3][NC 7] Out of bounds access on model m.neff\n"
+WAITED = "2026-Jul-12 10:22:11.402918  8133:8377  ERROR  NMGR:dlr_exec_wait  Execution completed with err: 1200. mode->h_nn=1008, lnc=2\n"
+DUMP = "cat: write error: No space left on device (/tmp/neuron-core-dump/dt-1-cid-77/i-04c9a7e3f1b22d650-nd7-nc0-pid-8133-tid-8377-lid-1)\n"
+NO_SPACE = "Traceback (most recent call last):\nOSError: [Errno 28] No space left on device\n"
+
+
+@pytest.mark.parametrize(
+    ("rank_3", "rank_2", "roots"),
+    [
+        (OUT_OF_BOUNDS + DUMP, NO_SPACE, {"nrt-oob-access"}),
+        (OUT_OF_BOUNDS + DUMP, "", {"nrt-oob-access"}),
+        # who only waited for it writes a dump as well
+        (WAITED + DUMP, "2026-07-12 10:02:00 saving\n" + NO_SPACE, {"disk-full"}),
+        # it dumped in vain, for the disk was full
+        (
+            OUT_OF_BOUNDS + DUMP,
+            "2026-07-12 10:02:00 [Errno 28] No space left on device\n",
+            {"nrt-oob-access", "disk-full"},
+        ),
+        (OUT_OF_BOUNDS, NO_SPACE, {"nrt-oob-access", "disk-full"}),
+    ],
+)
+def test_a_disk_that_a_dump_filled_is_a_consequence_of_what_was_dumped(
+    tmp_path: Path, rank_3: str, rank_2: str, roots: set[str]
+) -> None:
+    files = {"ip-10-0-0-1/rank_3.log": rank_3, "ip-10-0-0-1/rank_2.log": rank_2 or "step 1\n"}
+    assert causes(tmp_path, files) == roots
