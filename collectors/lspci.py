@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.instance_types import device_count
-from neuron_doctor.collectors.snapshot import Line, fact, from_lines, has_form, head_lines, opening, output
+from neuron_doctor.collectors.snapshot import Line, command_of, fact, from_lines, has_form, head_lines, opening, output
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.regexes import regex
 
@@ -24,22 +24,50 @@ _KINDS = (
     ("neuron", regex(r"NeuronDevice|\b1d0f:7(?:06[4-7]|164|264|364|56[45])\b")),
     ("efa", regex(r"Elastic Fabric Adapter|\(EFA\)|\b1d0f:efa[0-9a-f]\b")),
 )
+#: The command in a shell's line, and so many lines of a text in which several are looked for.
+_COMMAND = regex(r"(?:sudo )?(?:/\S{1,40}/)?lspci\b")
+_LINES_OF_COMMANDS = 400
 #: All bits of the configuration space read as ones: the device does not answer any more.
 _GONE = regex(r"\(rev ff\)")
 
 
 def _sniff(head: bytes, _name: str) -> bool:
     first = opening(head)
+    if (called := _called(head)) is not None:
+        return called
     if _PLAIN.match(first):
         return has_form(head, _PLAIN_OR_DETAIL, 0.95) and any(_PLAIN.match(text) for text in head_lines(head))
     return "[" in first and has_form(head, _TREE, 0.95)
+
+
+def _called(head: bytes) -> bool | None:
+    """Whether the first of several commands, whose outputs stand below each other, is lspci; None where there is one or none.
+    `lspci | grep -c EFA` prints a number, and `ls /dev/infiniband` behind it no device."""
+    texts = head.decode("utf-8", "replace").splitlines()[:_LINES_OF_COMMANDS]
+    commands = [command for text in texts if (command := command_of(text)) is not None]
+    if len(commands) <= 1 or command_of(texts[0]) is None:
+        return None
+    return bool(_COMMAND.match(commands[0])) and any(_PLAIN.match(text) for text in texts)
+
+
+def _own(lines: Sequence[Line]) -> list[Line]:
+    """The lines that lspci printed, each device once: those below other commands are not of it."""
+    own: list[Line] = []
+    printed, seen = True, set()
+    for line in lines:
+        if (command := command_of(line.text)) is not None:
+            printed = bool(_COMMAND.match(command))
+        elif printed and line.text not in seen:
+            own.append(line)
+            seen.update({line.text} if _PLAIN.match(line.text) else ())
+    return own
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     """Each device of interest, and how many there are of each; -1 for a kind that a filtered listing does not show."""
     counts = {"neuron": 0, "efa": 0}
     others, last = 0, None
-    for line, bdf, what in _devices(output(lines)):
+    for line, bdf, what in _devices(output(_own(lines))):
         last = line
         kind = next((kind for kind, pattern in _KINDS if pattern.search(what)), None)
         if kind is None:

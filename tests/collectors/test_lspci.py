@@ -45,3 +45,26 @@ def test_a_filtered_listing_does_not_count_what_it_leaves_out(word: str, expecte
     text = "\n".join(line for line in LSPCI.splitlines() if word in line)
     count = one(facts_of(text), "device-count").data
     assert (count["neuron"], count["efa"]) == expected
+
+
+CALLED = """$ lspci | grep -c "Elastic Fabric Adapter"
+1
+$ lspci | grep -i efa
+10:19.0 Ethernet controller: Amazon.com, Inc. Elastic Fabric Adapter (EFA)
+$ sudo /usr/sbin/lspci -d 1d0f:
+10:19.0 Ethernet controller: Amazon.com, Inc. Elastic Fabric Adapter (EFA)
+10:1c.0 System peripheral: Amazon.com, Inc. NeuronDevice
+$ ls /dev/infiniband
+uverbs0
+"""
+
+
+def test_of_several_commands_what_lspci_printed_counts_and_each_device_once() -> None:
+    count = one(facts_of(CALLED), "device-count").data
+    assert (count["neuron"], count["efa"]) == (1, 1)
+    assert addresses(CALLED) == [("efa", "10:19.0"), ("neuron", "10:1c.0")]
+
+
+@pytest.mark.parametrize("text", [CALLED.replace("lspci", "cat"), "$ uptime\n1 day\n" + CALLED])
+def test_another_command_first_is_no_listing(text: str) -> None:
+    assert "device-count" not in by_kind(facts_of(text))
