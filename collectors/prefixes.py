@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.envelopes import Envelope, may_be_envelope, unwrap
+from neuron_doctor.collectors.folded import unfolded
 from neuron_doctor.collectors.line_forms import (
     ANY_COMPONENT,
     BOUNDARY,
@@ -254,7 +255,7 @@ def _visible(raw: str) -> list[str]:
     """What a terminal shows of a line that was rewritten with carriage returns, and what has a header of its own."""
     text = cleaned(raw)
     if "\r" not in text:
-        return [text]
+        return [unfolded(text)]
     *hidden, last = [part for part in text.split("\r") if part] or [""]
     return [*(part for part in hidden if len(part) >= _SHORTEST_HEADER and _starts(part)), last]
 

@@ -23,7 +23,10 @@ def causes(folder: Path, files: dict[str, str], role: Role = Role.ROOT) -> set[s
     return {finding.cause for finding in found if finding.role is role}
 
 
-FATAL = "2026-10-02T05:14:21+0000 {} kernel: neuron 0000:a5:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer\n"
+FATAL = (
+    "2026-10-02T05:14:21+0000 {} kernel: neuron 0000:a5:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), "
+    "type=Transaction Layer\n"
+)
 HBM = (
     "2026-10-02T05:14:21+0000 {} kernel: NEURON_HW_ERR=HBM_UNCORRECTABLE_ERROR instance-id=i-0f00d3b1c77a2e6b2 hostname={} "
     "nd-id=2 nc-id=1 serial-num=1d22c7a0f3b85e11 action=TERMINATE_INSTANCE\n"
@@ -61,9 +64,18 @@ def test_a_device_that_fails_after_its_node_went_did_not_take_it_down(
     assert causes(tmp_path, {"n1/journal.log": opened + died + booted + failed}) == roots
 
 
-OUT_OF_BOUNDS = "2026-Jul-12 10:12:11.402918  8133:8377  ERROR  TDRV:exec_request_process_errors  [ND 3][NC 7] Out of bounds access on model m.neff\n"
-WAITED = "2026-Jul-12 10:22:11.402918  8133:8377  ERROR  NMGR:dlr_exec_wait  Execution completed with err: 1200. mode->h_nn=1008, lnc=2\n"
-DUMP = "cat: write error: No space left on device (/tmp/neuron-core-dump/dt-1-cid-77/i-04c9a7e3f1b22d650-nd7-nc0-pid-8133-tid-8377-lid-1)\n"
+OUT_OF_BOUNDS = (
+    "2026-Jul-12 10:12:11.402918  8133:8377  ERROR  TDRV:exec_request_process_errors  [ND 3][NC 7] "
+    "Out of bounds access on model m.neff\n"
+)
+WAITED = (
+    "2026-Jul-12 10:22:11.402918  8133:8377  ERROR  NMGR:dlr_exec_wait  Execution completed with "
+    "err: 1200. mode->h_nn=1008, lnc=2\n"
+)
+DUMP = (
+    "cat: write error: No space left on device "
+    "(/tmp/neuron-core-dump/dt-1-cid-77/i-04c9a7e3f1b22d650-nd7-nc0-pid-8133-tid-8377-lid-1)\n"
+)
 NO_SPACE = "Traceback (most recent call last):\nOSError: [Errno 28] No space left on device\n"
 
 
