@@ -53,7 +53,8 @@ def _called(head: bytes) -> bool | None:
 def _own(lines: Sequence[Line]) -> list[Line]:
     """The lines that lspci printed, each device once: those below other commands are not of it."""
     own: list[Line] = []
-    printed, seen = True, set()
+    printed = True
+    seen: set[str] = set()
     for line in lines:
         if (command := command_of(line.text)) is not None:
             printed = bool(_COMMAND.match(command))

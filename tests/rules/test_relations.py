@@ -100,3 +100,32 @@ def test_a_disk_that_a_dump_filled_is_a_consequence_of_what_was_dumped(
 ) -> None:
     files = {"ip-10-0-0-1/rank_3.log": rank_3, "ip-10-0-0-1/rank_2.log": rank_2 or "step 1\n"}
     assert causes(tmp_path, files) == roots
+
+
+REFUSED = (
+    "2026-Aug-29 12:03:21.423373 71032:71032 ERROR   NRT:nrt_init   This Neuron Runtime (compatibility id: 9) is not "
+    "compatible with the installed aws-neuronx-dkms package\n"
+)
+LOADED = "[   12.101377] Neuron Driver Started with Version:2.26.5.0-8f4d2b7a1c90e6d35be47f2a90c1d8e3b6574fa1\n"
+ON_DISK = (
+    "filename:       /lib/modules/5.15.0-1063-aws/updates/dkms/neuron.ko\nversion:        {}\nname:           neuron\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "newer", "roots"),
+    [
+        ("job.log", "ip-10-0-0-2", {"driver-not-reloaded"}),  # a log of all ranks: only one host can be meant
+        ("ip-10-0-0-2/job.log", "ip-10-0-0-2", {"driver-not-reloaded"}),
+        ("ip-10-0-0-1/job.log", "ip-10-0-0-2", {"driver-incompatible", "driver-install-failed"}),  # of another host
+        ("job.log", None, {"driver-incompatible", "driver-install-failed"}),  # no host has a newer one
+    ],
+)
+def test_a_driver_that_could_not_be_unloaded_is_why_the_old_one_is_refused(
+    tmp_path: Path, log: str, newer: str | None, roots: set[str]
+) -> None:
+    files = {log: REFUSED, "ip-10-0-0-2/term.txt": "$ sudo rmmod neuron\nrmmod: ERROR: Module neuron is in use\n"}
+    for host in ("ip-10-0-0-1", "ip-10-0-0-2"):
+        files[f"{host}/modinfo.txt"] = ON_DISK.format("2.30.2.0" if host == newer else "2.26.5.0")
+        files[f"{host}/dmesg.txt"] = LOADED
+    assert causes(tmp_path, files) == roots
