@@ -59,7 +59,7 @@ def _never_closed(refused: Sequence[Fact], told: Iterable[Fact]) -> dict[int, Fa
     """By the kernel log: who opened a device long before those who came last, or before the refusal, and has not closed it."""
     lives: dict[str, dict[int, Fact]] = defaultdict(dict)
     latest: dict[str, Instant] = {}
-    for fact in sorted(told, key=lambda fact: (fact.source, fact.span.offset)):
+    for fact in sorted(told, key=lambda fact: (fact.source, fact.span.offset, fact.kind, fact.place.pid or 0)):
         pid = fact.place.pid
         if fact.kind == _CLOSED and pid is not None:
             lives[fact.source].pop(pid, None)

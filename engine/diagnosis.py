@@ -16,7 +16,7 @@ from neuron_doctor.engine.decide import Graph, decide
 from neuron_doctor.engine.deduplicate import deduplicated
 from neuron_doctor.engine.earlier_runs import of_the_last_run
 from neuron_doctor.engine.ended_ranks import ended_without_dump
-from neuron_doctor.engine.facts import Collection, Fact, Source
+from neuron_doctor.engine.facts import SETTINGS, Collection, Fact, Source
 from neuron_doctor.engine.findings import finding_of, fold
 from neuron_doctor.engine.grades import Role, Severity, Status
 from neuron_doctor.engine.held_ranks import with_held_ranks
@@ -47,8 +47,6 @@ from neuron_doctor.engine.world import world_of
 _DOUBTFUL = 0.5
 #: So many hosts, and runs of ranks, are named in a sentence.
 _NAMED, _RUNS = 4, 3
-#: What a script, a file of settings or a list of packages says.
-_SETTINGS = frozenset({"env", "identity", "package", "version", "limit"})
 #: The kinds of fact that tell where a rank stands.
 _STANDING = frozenset({"fr-rank", "stand", "ndet-event", "barrier"})
 
@@ -160,7 +158,7 @@ def _first_hand(collection: Collection) -> Iterable[Fact]:
     """The facts without those of people's notes, which quote other days and other hosts, where anything else tells of a run.
     A ticket into which somebody pasted the log of the job, steps and all, is that log, if none was collected."""
     notes = {source.id for source in collection.sources if source.kind == "notes"}
-    telling = {fact.source for fact in collection.facts if fact.kind not in _SETTINGS}
+    telling = {fact.source for fact in collection.facts if fact.kind not in SETTINGS}
     run = [s for s in collection.sources if s.records and (s.first is not None or s.id in telling)]
     if not any(source.kind == "log" for source in run):
         notes -= {fact.source for fact in collection.facts if fact.kind == "progress"}

@@ -7,7 +7,7 @@ from itertools import product
 
 from msgspec import Struct
 
-from neuron_doctor.engine.facts import Fact, Instant
+from neuron_doctor.engine.facts import SETTINGS, Fact, Instant
 from neuron_doctor.engine.grades import EdgeType
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Track
@@ -80,8 +80,12 @@ def _pairs(before: Mapping[Track, Instant], after: Mapping[Track, Instant]) -> I
 
 
 def _firsts(facts: Iterable[Fact], clocks: Timeline) -> dict[Track, Instant]:
+    """The first instant on each clock of what happened; of how things are, which may have been said long before or in an earlier
+    run, only where that is all."""
+    facts = tuple(facts)
+    events = [fact for fact in facts if fact.kind not in SETTINGS and fact.instant]
     firsts: dict[Track, Instant] = {}
-    for fact in facts:
+    for fact in events or facts:
         if moment := clocks.moment(fact):
             track = moment.track
             if track not in firsts or moment.instant.ns < firsts[track].ns:

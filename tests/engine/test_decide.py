@@ -137,6 +137,25 @@ def test_two_broken_devices_are_two_roots(tmp_path: Path) -> None:
     assert len(found.root_causes) == 2
 
 
+@pytest.mark.parametrize(("broke", "role"), [(80_000, Role.CASCADE), (3_000, Role.ROOT)])
+def test_how_things_are_may_have_been_said_long_before_what_comes_of_it(
+    tmp_path: Path, broke: float, role: Role
+) -> None:
+    """A version that was printed yesterday counts from where something came of it, and what broke yesterday from there."""
+    condition = "{all: [version, broke]}"
+    rules = (
+        rule("skew", condition, cause="broken-device", at="host", patterns=("broke",), more=EXPLAINS),
+        rule("raised", "record: raising", cause="bug", patterns=("raising",)),
+    )
+    said = hit("x", at=100, host="a", rank=0)
+    version = Fact("version", {"component": "c", "version": "1"}, said.place, said.span, "s", said.instant)
+    failed = (
+        hit("broke", at=broke, offset=50, host="a", rank=0),
+        hit("raising", at=80_001, offset=90, host="a", rank=0),
+    )
+    assert roles(run(pack(tmp_path, *rules), version, *failed))["raised"] is role
+
+
 def test_a_cause_long_after_its_effect_explains_nothing(tmp_path: Path) -> None:
     late = run(book(tmp_path), hit("waiting", host="a", at=0), hit("broke", host="a", device=1, at=3600, offset=1))
     assert roles(late)["waits"] is Role.CASCADE
