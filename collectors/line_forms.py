@@ -8,7 +8,7 @@ fixed place: matching a row takes time linear in the prefix.
 Sources: AWS Neuron SDK 2.32 runtime and troubleshooting guides (libnrt, libnccom, nrtd), torch.distributed.elastic
 (log prefixes), torch c10 logging, absl/glog, TensorFlow, vLLM and NeMo logging, Open MPI `--tag-output`,
 `srun --label`, pdsh and clush, Ray, the CRI log format (kubelet), `kubectl logs --prefix --timestamps`, stern 1.2x, docker
-compose v2, logfmt (go-kit, zap, structlog), dmesg(1), rsyslog, journalctl(1), CloudWatch Logs Insights.
+compose v2, logcli 2 and 3, logfmt (go-kit, zap, structlog), dmesg(1), rsyslog, journalctl(1), CloudWatch Logs Insights.
 """
 
 from __future__ import annotations
@@ -326,6 +326,14 @@ _LOGFMT = (
     ),
 )
 
+#: logcli, Loki's client: behind the time of each line the labels of its stream, with those of Kubernetes among them.
+_LABELS = (
+    _label(
+        r'\{(?:(?:pod="(?P<container>[\w.-]{1,253})"|(?:node_name|node)="(?P<host>[\w.-]{1,253})"'
+        r'|(?!pod=|node=|node_name=)[A-Za-z_]\w{0,120}="[^"\n]{0,500}")(?:, ?(?=[A-Za-z_])|(?=\}))){1,40}\}(?:$|[ \t]{1,80})'
+    ),
+)
+
 _NRT = (_label(r"NRT: {1,8}(?=\d{1,10}:\d{1,10} )"),)
 
 
@@ -347,6 +355,7 @@ FORMS = _by_first(
     ("[", _BRACKETED),
     ("(", _PARENTHESISED),
     ("<", _PRIORITISED),
+    ("{", _LABELS),
     (".", _DOTS),
     ("ADFJMNOS", _DAYS),
     ("FMSTW", _WEEKDAYS),
