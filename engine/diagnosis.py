@@ -29,6 +29,7 @@ from neuron_doctor.engine.nodenames import at_their_nodenames
 from neuron_doctor.engine.oom_accounts import with_accounts
 from neuron_doctor.engine.pods import on_their_nodes
 from neuron_doctor.engine.recorder import ranks_text
+from neuron_doctor.engine.requeues import in_their_attempts
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
 from neuron_doctor.engine.silence import silent_in_dumps, silent_ranks
@@ -86,7 +87,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     """What a collection says before any rule is applied; `harmless`: the patterns of what means nothing."""
     collection = on_their_nodes(collection)
     sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
-    facts = without_labels_for_hosts(without_tasks_for_ranks(facts), sources)
+    facts = in_their_attempts(without_labels_for_hosts(without_tasks_for_ranks(facts), sources))
     collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(facts)
     topology = survey(facts, collection.sources)
     placed = tuple(with_accounts(complete(facts, topology)))

@@ -1,0 +1,73 @@
+"""The attempts of a job that Slurm queued anew: its output goes on in the same file, and the controller tells of all of them.
+
+Slurm 23 to 25: with `--open-mode=append` a requeued job writes below what it wrote before, and its script, if it prints its
+environment, says `SLURM_RESTART_COUNT=1`. slurmctld logs each allocation of the job (`sched: Allocate JobId=7001`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from neuron_doctor.engine.facts import Fact
+
+#: The pattern by which the script of a job says that it was queued anew.
+_RESTARTED = "slurm-restarted"
+#: What only a run says, and no script that prepares one.
+_OF_A_RUN = frozenset({"progress", "hang-report", "stand", "status", "launcher-failure", "completion"})
+
+
+def in_their_attempts(facts: Sequence[Fact]) -> Sequence[Fact]:
+    """The facts of logs that go over several attempts, and of the controller that started these, with the number of theirs. A
+    log in which nothing of a run stands before the first mark may begin with that attempt."""
+    if not any(fact.name == _RESTARTED for fact in facts):
+        return facts
+    marks = _marks(facts)
+    last = {fact.place.job: len(marks[fact.source]) for fact in facts if fact.source in marks and fact.place.job}
+    starts = _starts(facts, last)
+    return [_numbered(fact, marks, last, starts) for fact in facts]
+
+
+def _marks(facts: Sequence[Fact]) -> dict[str, list[int]]:
+    """Where each further attempt begins in each log that has some."""
+    offsets: dict[str, set[int]] = defaultdict(set)
+    ran: dict[str, int] = {}
+    for fact in facts:
+        if fact.name == _RESTARTED:
+            offsets[fact.source].add(fact.span.offset)
+        elif fact.kind in _OF_A_RUN or fact.place.rank is not None:
+            ran[fact.source] = min(fact.span.offset, ran.get(fact.source, fact.span.offset))
+    return {s: sorted(found) for s, found in offsets.items() if s in ran and ran[s] < min(found)}
+
+
+def _starts(facts: Sequence[Fact], jobs: Mapping[str, int]) -> dict[str, tuple[str, list[int]]]:
+    """For each controller's log that tells of one of these jobs alone: the job, and where it starts that."""
+    starts: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for fact in facts:
+        if fact.kind == "job-event" and fact.data["job_id"] in jobs:
+            found = starts[fact.source][str(fact.data["job_id"])]
+            found += [fact.span.offset] if fact.data["what"] == "started" else []
+    return {s: (job, sorted(of[job])) for s, of in starts.items() if len(of) == 1 for job in of}
+
+
+def _numbered(
+    fact: Fact,
+    marks: Mapping[str, Sequence[int]],
+    last: Mapping[str, int],
+    starts: Mapping[str, tuple[str, Sequence[int]]],
+) -> Fact:
+    if fact.place.attempt is not None:
+        return fact
+    if fact.source in marks:
+        return _at(fact, bisect_right(marks[fact.source], fact.span.offset))
+    job, begun = starts.get(fact.source, ("", ()))
+    if not begun or fact.place.job not in (None, job) or fact.data.get("job_id") not in (None, job):
+        return fact
+    return _at(fact, max(0, last[job] - len(begun) + bisect_right(begun, fact.span.offset)))
+
+
+def _at(fact: Fact, attempt: int) -> Fact:
+    return replace(fact, place=replace(fact.place, attempt=attempt))
