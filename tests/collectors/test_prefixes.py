@@ -458,3 +458,23 @@ def test_a_parallel_shell_names_the_host_before_each_line(raw: str, host: str, c
 )
 def test_other_words_before_a_colon_are_no_hosts(raw: str) -> None:
     assert {record.place.host for record in peel(raw).records} == {None}
+
+
+@pytest.mark.parametrize(
+    ("labels", "host", "container"),
+    [
+        ('{app="sft", container="train", node_name="n1", pod="sft-worker-0", stream="stderr"}', "n1", "sft-worker-0"),
+        ('{pod="sft-worker-0"}', None, "sft-worker-0"),
+        ('{filename="/var/log/syslog", job="varlogs", node="n1"}', "n1", None),
+    ],
+)
+def test_logcli_names_the_pod_and_its_node_by_labels(labels: str, host: str | None, container: str | None) -> None:
+    [record] = peel(f"2026-09-09T20:17:50Z {labels} [rank5]: RuntimeError: lost").records
+    assert (record.place.host, record.place.container, record.place.rank) == (host, container, 5)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"pod": "sft-worker-0"} x', "{pod=sft-worker-0} x", "{'loss': 0.1, 'pod': 3}", "{} x", "{"]
+)
+def test_other_braces_are_no_labels(text: str) -> None:
+    assert peel(text).records[0].place.container is None
