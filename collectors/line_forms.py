@@ -226,9 +226,12 @@ _DAYS = (
     _transport(rf"{SYSLOG} ", timestamps.yearless),
 )
 
+#: The zone as the system calls it, which says nothing for sure: `IST` is three of them.
+_ZONE_NAME = r"(?:(?:[A-Z]{2,5}|[+-]\d{2}(?:\d{2})?) )?"
+
 _WEEKDAYS = (  # journalctl -o short-full
-    _kernel(rf"[A-Z][a-z]{{2}} {ISO} {_HOST} kernel: ", timestamps.calendar),
-    _transport(rf"[A-Z][a-z]{{2}} {ISO} {_HOST} {_IDENT}(?:\[{_PID}\])?: ", timestamps.calendar),
+    _kernel(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_HOST} kernel: ", timestamps.calendar),
+    _transport(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_HOST} {_IDENT}(?:\[{_PID}\])?: ", timestamps.calendar),
 )
 
 _FACILITIES = (  # dmesg -x

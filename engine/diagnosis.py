@@ -35,6 +35,7 @@ from neuron_doctor.engine.snapshots import questioned
 from neuron_doctor.engine.task_numbers import without_tasks_for_ranks
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, NotEvaluable, Verdict
+from neuron_doctor.engine.waited_for import with_who_is_waited_for
 from neuron_doctor.engine.went_down import went_down
 from neuron_doctor.engine.witnesses import Witnesses, disagreements, witnesses
 from neuron_doctor.engine.worker_ends import heard_ranks, with_logs
@@ -74,7 +75,7 @@ def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = T
     evidence = evidence_of(collection, rulebook.harmless, whole=whole)
     facts, sources, topology = evidence.facts, evidence.sources, evidence.topology
     matches, missing = match_rules(rulebook, facts, sources, topology)
-    graph = decide(matches, facts, sources)
+    graph = with_who_is_waited_for(decide(matches, facts, sources))
     if whole:
         graph = with_shared_places(rulebook, graph, facts, sources, topology)
     usable = bool(facts) or any(s.records for s in sources)

@@ -12,6 +12,7 @@ from neuron_doctor.engine.facts import Fact, Place, Source
 from neuron_doctor.engine.hostnames import names_of_hosts, with_host
 from neuron_doctor.engine.placement import STATED_BY, Placement, placement
 from neuron_doctor.engine.proven import unique
+from neuron_doctor.engine.rank_blocks import homes_by_blocks
 
 #: Statuses that a fault of the device gives: uncorrectable memory errors, DMA abort (neuron-facts.md 1.2).
 _DEVICE_STATUSES = frozenset({1201, 1202, 1203, 1205})
@@ -65,6 +66,7 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     host_of_rank = {**unique((p.rank, p.host) for p in placed if p.rank is not None and p.host), **home_of_rank}
     sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
     size = next(iter(sizes)) if len(sizes) == 1 else None
+    host_of_rank |= homes_by_blocks(host_of_rank, size if isinstance(size, int) else None)
     hosts = tuple(sorted({p.host for p in placed if p.host}))
     # A file that names no host can speak of a process only where all processes are of one host.
     pids = [(p.pid, p.rank) for p in placed if p.pid is not None and p.rank is not None] if len(hosts) <= 1 else []
