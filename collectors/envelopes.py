@@ -3,7 +3,9 @@
 Formats: Docker `json-file` logging driver (`log`, `stream`, `time`), also with the `kubernetes` of Fluent Bit's filter (Container
 Insights, Fluentd); systemd.journal-fields(7) and systemd's "Journal
 Export Formats" (`MESSAGE` is a string, or an array of bytes where it is not printable UTF-8; numbers are strings);
-python-json-logger, structlog, zap and ECS: a message and a level, and the traceback in a field of its own.
+python-json-logger, structlog, zap and ECS: a message and a level, and the traceback in a field of its own. The error file of a
+worker of torchrun (torch.distributed.elastic.multiprocessing.errors, PyTorch 1.9 to 2.9): message, call stack and Unix time. An
+event of CloudWatch Logs (`aws logs get-log-events`, `filter-log-events`): a message and milliseconds since 1970, in UTC.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import cast
 
 from msgspec import Struct
 
-from neuron_doctor.collectors.timestamps import read_iso, read_microseconds
+from neuron_doctor.collectors.timestamps import read_iso, read_microseconds, read_milliseconds, read_unix
 from neuron_doctor.engine.facts import Instant
 from neuron_doctor.engine.regexes import regex
 
@@ -41,6 +43,9 @@ _HOSTS = ("hostname", "host", "host.name")
 _UNPRINTED = "%v"
 #: Docker cuts at so many bytes; the last piece alone ends with a newline. Collectors leave it out of short records, too.
 _PIECE, _END = 16 * 1024, "\n"
+#: What an error file of torchrun has beside the message; what CloudWatch adds to an event.
+_EXTRA, _CALL_STACK, _INGESTED = "extraInfo", "py_callstack", "ingestionTime"
+_OTHERS = (_EXTRA, _INGESTED)
 #: What CRI says of a record, as Fluent Bit and Fluentd hand it on: a whole line, or a piece of one.
 _TAGS, _OF_A_PIECE = ("_p", "logtag"), "P"
 
@@ -58,7 +63,14 @@ class Envelope(Struct, frozen=True):
 
 def may_be_envelope(text: str) -> bool:
     """A cheap look: False where `unwrap` gives None."""
-    return text.startswith("{") and ('"log"' in text or '"MESSAGE"' in text or _may_be_structured(text))
+    if not text.startswith("{"):
+        return False
+    return (
+        '"log"' in text
+        or '"MESSAGE"' in text
+        or any(f'"{name}"' in text for name in _OTHERS)
+        or _may_be_structured(text)
+    )
 
 
 def _may_be_structured(text: str) -> bool:
@@ -78,9 +90,28 @@ def unwrap(text: str) -> Envelope | None:
         return _journal(entry)
     if isinstance(entry.get("log"), str):
         return _docker(entry)
+    if isinstance(entry.get("message"), dict):
+        return _error_file(cast("dict[str, object]", entry["message"]))
     if _first(entry, _MESSAGES) and _first(entry, _LEVELS):
         return _structured(entry)
+    if isinstance(entry.get("message"), str) and isinstance(entry.get(_INGESTED), int):
+        return _event(entry)
     return None
+
+
+def _error_file(entry: dict[str, object]) -> Envelope | None:
+    """The exception that ended a worker, as it would stand in its log."""
+    extra = entry.get(_EXTRA)
+    told = cast("dict[str, object]", extra) if isinstance(extra, dict) else {}
+    stack, message = _string(told, _CALL_STACK).rstrip("\n"), _string(entry, "message")
+    if not (stack or (told and message)):
+        return None
+    return Envelope(stack or message, {}, read_unix(str(told.get("timestamp", ""))))
+
+
+def _event(entry: dict[str, object]) -> Envelope:
+    since = entry.get("timestamp")
+    return Envelope(_string(entry, "message").removesuffix(_END), {}, read_milliseconds(str(since)))
 
 
 def _first(entry: dict[str, object], names: tuple[str, ...]) -> str:
