@@ -85,18 +85,19 @@ def unwrap(text: str) -> Envelope | None:
         return None
     if not isinstance(fields, dict):
         return None
-    entry = cast("dict[str, object]", fields)
+    return _opened(cast("dict[str, object]", fields))
+
+
+def _opened(entry: dict[str, object]) -> Envelope | None:
     if "MESSAGE" in entry:
         return _journal(entry)
     if isinstance(entry.get("log"), str):
         return _docker(entry)
-    if isinstance(entry.get("message"), dict):
-        return _error_file(cast("dict[str, object]", entry["message"]))
+    if isinstance(message := entry.get("message"), dict):
+        return _error_file(cast("dict[str, object]", message))
     if _first(entry, _MESSAGES) and _first(entry, _LEVELS):
         return _structured(entry)
-    if isinstance(entry.get("message"), str) and isinstance(entry.get(_INGESTED), int):
-        return _event(entry)
-    return None
+    return _event(entry) if isinstance(message, str) and isinstance(entry.get(_INGESTED), int) else None
 
 
 def _error_file(entry: dict[str, object]) -> Envelope | None:

@@ -21,8 +21,8 @@ extension, date and words for evidence), below what all paths have in common, by
       each, eight at least, one after the other (0-7, 8-15). Nor does this need a shape. Of fewer ranks (two at least),
       three directories, without a gap from rank 0 on, that ran at once: what a person sorts (`stuck/ fine/`) is not so even.
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
-   hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise. A name of one letter and a number
-   (`n101/`) needs b., and ranks of its own or that two say which machine they are of.
+   hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise.
+   Of what is called `worker-3`, c. and e. prove nothing. A name of one letter and a number (`n101/`) needs b., and ranks of its own or that two say which machine they are of.
 3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`).
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
 5. **Labels.** Two at least bear the names that lines of one log begin with (`labelled_lines`), and are of a kind that is
@@ -72,13 +72,15 @@ _WORD = regex(r"[a-z]+", re.ASCII | re.IGNORECASE)
 _NO_HOST_WORDS = """
 attempt restart retry try rank ranks local global epoch step steps iter iteration run runs trial job jobs task tasks
 exp exps experiment sweep config cfg seed study baseline variant model ablation bench benchmark eval test tests case
-pod pods container worker trainer replica shard part chunk batch stage group team role rep proc process thread pid
+pod pods container trainer replica shard part chunk batch stage group team role rep proc process thread pid
 log logs out err dump dumps trace traces report capture collect snapshot bundle backup copy old before after
 ckpt ckpts checkpoint checkpoints version ver rel release build day date week month session window phase round
 device devices core cores nd nc neff gpu chip card numa socket ring channel train training file data input output tmp
 dp tp pp ep cp sp mp vp rack row zone az region site dc cluster cell block pool switch
 """
 _NO_HOST = frozenset(_NO_HOST_WORDS.split())
+#: What is numbered so is a process as often as a host: that they share one job proves nothing.
+_WEAK = frozenset({"worker"})
 #: The family of all siblings, whatever their names.
 _ANY = "*"
 #: Which siblings a part stands among: the parts before it, and the shape of its name.
@@ -209,13 +211,15 @@ def _families(
                 siblings.setdefault(name, Member()).add(rest[number + 1 :], told, source.kind)
     for (_, shape), members in families.items():
         if shape != _ANY:
-            yield members, (shown := proof(members, known, short=_is_short(shape)))
+            shown = proof(members, known, short=_is_short(shape))
+            shown = Proof.NONE if shown is Proof.JOB and _words(shape) <= _WEAK else shown
+            yield members, shown
             if not shown:
                 yield paired_with_a_machine(members), Proof.MACHINE
         else:
             machines = {name: member for name, member in members.items() if member.of_host}
             yield machines, Proof.MACHINE if on_each_machine(machines) else Proof.NONE
-            words = {name: member for name, member in members.items() if not _is_short(name)}
+            words = {name: member for name, member in members.items() if not _is_short(name) and _words(name) - _WEAK}
             yield in_blocks_of_ranks(words), Proof.JOB
 
 

@@ -11,7 +11,7 @@ from neuron_doctor.engine.diagnosis import diagnose_once
 from neuron_doctor.pipeline import collect
 from neuron_doctor.request import Request
 
-SILENT = """[90210.931000] Lustre: fsx-OST0001-osc-ffff9a7c: Connection to fsx-OST0001 (at 10.0.1.5@tcp) was lost; in progress operations using this service will wait for recovery to complete
+SILENT = """[90210.931000] Lustre: fsx-OST0001-osc-ffff9a7c: Connection to fsx-OST0001 (at 10.0.1.5@tcp) was lost; in progress
 [90393.931000] INFO: task python3:18221 blocked for more than 120 seconds.
 """
 WAITS = """Process {pid}: /usr/bin/python3 -u pretrain.py
