@@ -22,7 +22,8 @@ extension, date and words for evidence), below what all paths have in common, by
       three directories, without a gap from rank 0 on, that ran at once: what a person sorts (`stuck/ fine/`) is not so even.
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise.
-   Of what is called `worker-3`, c. and e. prove nothing. A name of one letter and a number (`n101/`) needs b., and ranks of its own or that two say which machine they are of.
+   Of what is called `worker-3`, c. and e. prove nothing. A name of one letter and a number (`n101/`) needs b., and ranks of
+   its own or that two say which machine they are of.
 3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`).
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
 5. **Labels.** Two at least bear the names that lines of one log begin with (`labelled_lines`), and are of a kind that is

@@ -4,6 +4,7 @@ another pod was killed or another node is away says nothing of the job whose log
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -16,6 +17,8 @@ from neuron_doctor.engine.regexes import regex
 _CONTROLLERS = frozenset({"slurm", "kubectl"})
 #: What is collected of a machine, whoever runs there.
 _OF_MACHINES = frozenset({"kernel", "neuron-monitor", "neuron-ls", "sysfs"})
+#: What agents of a machine write down of its devices, beside what it calls itself.
+_OF_DEVICES = frozenset({"hw-err", "identity", "device-state", "reset", "unhealthy-component", "device-count"})
 #: The number of a job, without what tells tasks of an array or parts of a heterogeneous job.
 _NUMBER = regex(r"\d{1,12}")
 #: Whose faults others on the same host share.
@@ -82,11 +85,24 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
 def _strange(facts: Iterable[Fact], sources: Iterable[Source], listed: Iterable[Fact]) -> frozenset[str]:
     """What is collected of machines that controllers list and on which no program spoke."""
     known = {str(fact.data["name"]) if fact.kind == "node" else fact.place.host for fact in listed}
-    programs = {source.id for source in sources if source.kind not in _CONTROLLERS | _OF_MACHINES}
+    agents = _agents(facts, sources)
+    programs = {s.id for s in sources if s.kind not in _CONTROLLERS | _OF_MACHINES and s.id not in agents}
     spoke = {source.place.host for source in sources if source.id in programs}
     spoke |= {fact.place.host for fact in facts if fact.source in programs}
-    machines = [source for source in sources if source.kind in _OF_MACHINES]
+    machines = [source for source in sources if source.kind in _OF_MACHINES or source.id in agents]
     return frozenset(s.id for s in machines if s.place.host in known and s.place.host not in spoke)
+
+
+def _agents(facts: Iterable[Fact], sources: Iterable[Source]) -> frozenset[str]:
+    """The logs that tell of the devices of a machine alone: of no process, rank or pod (health agents, problem detectors)."""
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for fact in facts:
+        place = fact.place
+        of_a_program = (
+            place.rank is not None or place.pid is not None or place.container is not None or bool(place.ranks)
+        )
+        kinds[fact.source].add("" if of_a_program else fact.kind)
+    return frozenset(s.id for s in sources if s.kind == "log" and kinds[s.id] and kinds[s.id] <= _OF_DEVICES)
 
 
 def _nodes_of_job(listed: Iterable[Fact], jobs: set[str]) -> frozenset[str]:

@@ -15,10 +15,9 @@ from neuron_doctor.engine.proven import unique
 def at_their_nodenames(facts: Sequence[Fact]) -> Sequence[Fact]:
     """The facts; those of processes of which nothing else says a host at the one that all their accounts name. Processes are
     told apart by source and number: in another file the same number may be another host's."""
-    named = unique(_named(facts))
-    if not named:
+    named, node_of = unique(_named(facts)), nodes_of_pods(facts)
+    if not named and not node_of:
         return facts
-    node_of = nodes_of_pods(facts)
     return [_renamed(_placed(fact, named.get((fact.source, fact.place.pid)), node_of), node_of) for fact in facts]
 
 
@@ -38,8 +37,8 @@ def _placed(fact: Fact, host: str | None, node_of: Mapping[str, str]) -> Fact:
 
 
 def _renamed(fact: Fact, node_of: Mapping[str, str]) -> Fact:
-    """What names a process's host by that of its pod names the node: other names in the same account are the node's."""
+    """What calls the machine of a process or device by the name of a pod means the node: other names beside it are the node's."""
     name = fact.data.get("hostname")
-    if fact.kind != "identity" or fact.place.pid is None or name not in node_of:
+    if fact.kind != "identity" or name not in node_of:
         return fact
     return replace(fact, data={**fact.data, "hostname": node_of[str(name)]})

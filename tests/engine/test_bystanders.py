@@ -170,3 +170,24 @@ def test_what_is_told_of_the_job_gives_way_to_what_befell_a_node_of_it_and_of_no
     found = diagnose(pack(tmp_path, *rules), Collection((source("log", job="9001"), ACCOUNTING), facts)).findings
     assert {finding.rule for finding in found} == kept
     assert [finding.rule for finding in found if finding.role is Role.ROOT] == [min(kept)]
+
+
+@pytest.mark.parametrize(
+    ("node", "of_a_program", "role"), [("n9", False, Role.CONTEXT), ("n2", False, Role.ROOT), ("n9", True, Role.ROOT)]
+)
+def test_what_a_health_agent_says_of_a_machine_on_which_the_job_has_nothing_is_of_others(
+    tmp_path: Path, node: str, of_a_program: bool, role: Role
+) -> None:
+    rules = (
+        rule("broke", 'record: hw-err where name == "HBM"', cause="broken-device", at="host"),
+        rule("raised", "record: raising", at="rank", patterns=("raising",)),
+    )
+    told = hit("x", source="agent", host=node, device=3)
+    agent = Fact("hw-err", {"name": "HBM"}, told.place, told.span, "agent")
+    pods = [listed("sft-0", "n1"), listed("sft-1", "n2", offset=300), listed("rl-7", "n9", offset=600)]
+    further = [hit("x", source="agent", host=node, pid=7)] if of_a_program else []
+    sources = (source("sft-0.log"), source("agent", host=node), PODS)
+    raised = hit("raising", source="sft-0.log", rank=0)
+    facts = (agent, raised, *pods, *further)
+    found = diagnose(pack(tmp_path, *rules), Collection(sources, facts)).findings
+    assert {finding.rule: finding.role for finding in found}["broke"] is role
