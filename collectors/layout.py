@@ -28,7 +28,8 @@ extension, date and words for evidence), below what all paths have in common, by
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
 5. **Labels.** Two at least bear the names that lines of one log begin with (`labelled_lines`), and are of a kind that is
    made once on a host; such lines are of these hosts too.
-6. **Aliases.** Where the lines of at least two hosts of 1. to 5. are each prefixed with one address or name
+6. **Headings.** It stands in a log below a heading that names a host (`sections`).
+7. **Aliases.** Where the lines of at least two hosts of 1. to 6. are each prefixed with one address or name
    (Ray's `ip=10.5.0.11`), a different one for each, the two names are one host: an `identity` fact says so.
 
 If parts of one path are hosts by proofs of the same strength, neither is, but of names the innermost. What is in a pod
@@ -51,6 +52,8 @@ from neuron_doctor.collectors.host_trees import hosts_of_trees
 from neuron_doctor.collectors.known_hosts import known_hosts
 from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
 from neuron_doctor.collectors.own_words import hosts_in_own_words
+from neuron_doctor.collectors.sections import KIND as HEADING
+from neuron_doctor.collectors.sections import sectioned
 from neuron_doctor.collectors.sibling_hosts import (
     Member,
     Proof,
@@ -103,13 +106,26 @@ def placed_by_layout(collection: Collection) -> Collection:
     sources = tuple(_placed(source, host_of.get(source.path)) for source in collection.sources)
     ids = {source.path: source.id for source in sources if source.path in host_of}
     said = {id(facts[s.path][n]): labels[name] for s in sources for n, name in _labelled(s, facts, labels).items()}
-    moved = [_moved(fact, host_of, ids, said) for fact in collection.facts]
+    below = dict(_below_headings(collection, facts, host_of))
+    moved = [_moved(fact, host_of, ids, said, below) for fact in collection.facts]
     return Collection(sources, (*moved, *_aliases(facts, host_of, ids)))
 
 
 def _labelled(source: Source, facts: Mapping[str, Sequence[Fact]], labels: Mapping[str, str]) -> dict[int, str]:
     """The labels of the records of a source that has no host."""
     return {} if source.place.host or not labels else labelled(facts.get(source.path, ()), labels)
+
+
+def _below_headings(
+    collection: Collection, facts: Mapping[str, Sequence[Fact]], host_of: Mapping[str, str]
+) -> Iterator[tuple[int, Place]]:
+    """The places of records below headings that name hosts, in sources without one."""
+    with_headings = sorted({fact.span.path for fact in collection.facts if fact.kind == HEADING})
+    known = known_hosts(collection) if with_headings else {}
+    placed = {source.path for source in collection.sources if source.place.host} | host_of.keys()
+    for path in with_headings:
+        if path not in placed:
+            yield from ((id(facts[path][number]), place) for number, place in sectioned(facts[path], known).items())
 
 
 def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple[dict[str, str | None], dict[str, str]]:
@@ -257,9 +273,17 @@ def _placed(source: Source, host: str | None) -> Source:
     return replace(source, id=identity, place=source.place.over(Place(host=host)))
 
 
-def _moved(fact: Fact, host_of: Mapping[str, str], ids: Mapping[str, str], said: Mapping[int, str]) -> Fact:
+def _moved(
+    fact: Fact,
+    host_of: Mapping[str, str],
+    ids: Mapping[str, str],
+    said: Mapping[int, str],
+    below: Mapping[int, Place],
+) -> Fact:
     if fact.span.path in ids:
         return _at(fact, host_of[fact.span.path], ids)
+    if id(fact) in below:
+        return replace(fact, place=below[id(fact)])
     host = said.get(id(fact))
     return replace(fact, place=fact.place.over(Place(host=host))) if host else fact
 

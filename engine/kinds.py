@@ -93,9 +93,24 @@ _ALL = (
     ),
     _kind(
         "oom-kill",
-        "the kernel killed a process for memory; `scope` is global or memcg",
+        "the kernel killed a process for memory; `scope` is global or memcg; by its table of tasks, processes named `holder` "
+        "held most; `foreign`: they are of another user than the victim, and held more than all of the victim's user",
         "kernel",
-        "scope:str victim:str victim_pid:int cgroup:str anon_rss_kb:int description:str",
+        "scope:str victim:str victim_pid:int victim_uid:int cgroup:str anon_rss_kb:int holder:str foreign:bool description:str",
+    ),
+    _kind(
+        "section",
+        "a heading or a command above what a host said, in a file of several hosts: `name` may be the host's, an empty one is "
+        "nobody's; `form` is banner or shell",
+        _TEXT,
+        "name:str command:str form:str",
+    ),
+    _kind("memory-table", "the kernel begins to list the tasks among which it kills one for memory", _TEXT, ""),
+    _kind(
+        "memory-holder",
+        "a row of the table of tasks that the kernel prints when it kills one for memory; small processes are left out",
+        _TEXT,
+        "command:str uid:int held_kb:int",
     ),
     _kind(
         "hw-err",

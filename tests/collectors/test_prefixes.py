@@ -446,6 +446,8 @@ def test_the_label_of_a_rank_is_read_with_and_without_its_colon(label: str) -> N
         (f"n12: {RUNTIME}", "n12", Channel.LOG),
         ("n12: [rank3]: ValueError: x", "n12", Channel.LOG),
         ("n12: KeyError: 'x'", "n12", Channel.LOG),
+        ("n12:   rank      : 73 (local_rank: 9)", "n12", Channel.LOG),
+        ("n12: Root Cause (first observed failure):", "n12", Channel.LOG),
     ],
 )
 def test_a_parallel_shell_names_the_host_before_each_line(raw: str, host: str, channel: Channel) -> None:
