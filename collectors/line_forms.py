@@ -290,7 +290,8 @@ _BEGINNING = (
     r"|\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d[ T]|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{1,10}:\d{1,10} {1,8}(?:ERROR|WARN|INFO) "
     r"|[IWEF]\d{4} \d\d:|Traceback \(most|  File \"|    \S|[A-Za-z][\w.]{0,80}(?:Error|Exception): "
     # the table of failures of torchrun
-    r"|  (?:time|host|rank|exitcode|traceback) {1,6}: |  error_file: |\[\d{1,4}\]:$|={60}$|-{60}$|Failures:$|Root Cause \(first )"
+    r"|  (?:time|host|rank|exitcode|traceback) {1,6}: |  error_file: |\[\d{1,4}\]:$|={60}$|-{60}$|Failures:$|Root Cause \(first "
+    r"|(?:/dev/[\w/.-]{1,60}|tmpfs) {1,40}[\d.]{1,12}[KMGTPE]? {1,20}[\d.]{1,12}[KMGTPE]? )"
 )
 #: Words that programs number as pdsh numbers hosts.
 _NUMBERED_ELSE = (

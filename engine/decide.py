@@ -19,6 +19,7 @@ from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment
 from neuron_doctor.engine.relate import relate
 from neuron_doctor.engine.relations import RELATIONS
+from neuron_doctor.engine.requeued import requeued
 from neuron_doctor.engine.timeline import Timeline, timeline
 from neuron_doctor.engine.waitfor import components
 
@@ -58,14 +59,14 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     progress = _progress(facts, clocks)
     earlier = beforehand(facts, sources, clocks)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
-    ends = ended_well(facts, sources, others)
+    ends, again = ended_well(facts, sources, others), requeued(facts)
     by_name: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         by_name[fact.name].append(fact)
 
     def role(match: Match, others: Bystanders) -> Role:
         past = _survived(match, progress, single) or _ended(match, by_name, clocks)
-        past = Role.SURVIVED if not past and ends.covers(match, single) else past
+        past = Role.SURVIVED if not past and (ends.covers(match, single) or again.cover(match)) else past
         elsewhere = earlier.holds(match) or others.hold(match)
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 

@@ -359,7 +359,7 @@ _ALL = (
     _kind(
         "file-system",
         "how full a file system is, in percent of `what` (space or inodes)",
-        "df",
+        "df log kernel",
         "mount:str used:int what:str",
     ),
     _kind(
@@ -403,7 +403,8 @@ _ALL = (
     ),
     _kind(
         "job-event",
-        "a scheduler's log says that it `started` a job, or that the job is `done` or is to end",
+        "a scheduler's log says that it `started` a job, or that the job is `done` or is to end; the job's own log, that it was "
+        "`interrupted` by the loss of a node",
         _TEXT,
         "what:str job_id:str",
     ),
