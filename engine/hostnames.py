@@ -46,8 +46,8 @@ def names_of_hosts(
     ).items():
         aliases.same(*({short, full} if short in hosts else ()))
     for host in hosts:
-        if instance := _OF_HYPERPOD.fullmatch(host):
-            aliases.same(host, instance["id"])
+        if called_after := _OF_HYPERPOD.fullmatch(host):
+            aliases.same(host, called_after["id"])
     directories = {hint.host for hint in hints if hint.host}
     host_of: dict[str, str] = {}
     instance_of: dict[str, str] = {}
