@@ -1,5 +1,5 @@
 """Opens what is under the given paths as inputs: files, and what is packed in them, streamed, one after the other. What many
-hosts printed into one file counts as packed."""
+hosts printed into one file counts as packed, and so do the streams in an export of CloudWatch."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from msgspec import Struct
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.host_blocks import is_of_blocks, members_of_blocks
+from neuron_doctor.collectors.insights import is_export, members_of_export
 from neuron_doctor.collectors.log_events import is_of_events, members_of_events
 from neuron_doctor.collectors.streams import CHUNK, ChunkStream, Damaged, Member, digest, streamed
 from neuron_doctor.collectors.unpack import Codec, codec_of, unpacked
@@ -113,6 +114,8 @@ def _members_of(head: bytes) -> Callable[[BufferedReader], Iterator[Member]] | N
         return members_of_blocks
     if is_of_events(head):
         return members_of_events
+    if is_export(head):
+        return members_of_export
     if not _may_be_tar(head):
         return None
     from neuron_doctor.collectors.tar import is_tar, tar_members  # noqa: PLC0415 - the library of tars, for few inputs

@@ -6,7 +6,9 @@ Export Formats" (`MESSAGE` is a string, or an array of bytes where it is not pri
 python-json-logger, structlog, zap and ECS: a message and a level, and the traceback in a field of its own. Of collectors and
 the tools that read from them, which add where a record is from: stern 1.x (`--output json`), Vector (kubernetes_logs, file),
 Filebeat 8 (ECS), `logcli --output jsonl` of Loki, CloudWatch Logs Insights (`@message`, `@logStream`), archives of Datadog
-(`_id`, `service`), and GELF 1.1 (`short_message`, a level of syslog as a number).
+(`_id`, `service`), and GELF 1.1 (`short_message`, a level of syslog as a number). The error file of a worker of torchrun
+(torch.distributed.elastic.multiprocessing.errors, PyTorch 1.9 to 2.9): message, call stack and Unix time. An event of
+CloudWatch Logs (`aws logs get-log-events`, `filter-log-events`): a message and milliseconds since 1970, in UTC.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import cast
 
 from msgspec import Struct
 
-from neuron_doctor.collectors.timestamps import read_iso, read_microseconds
+from neuron_doctor.collectors.timestamps import read_iso, read_microseconds, read_milliseconds, read_unix
 from neuron_doctor.engine.facts import Instant
 from neuron_doctor.engine.regexes import regex
 
@@ -59,11 +61,13 @@ _WORD = regex(r"[^\s\"\\]{1,80}")
 #: A value that Go's logger was not given to print: it stands in a field of its own (the health agent of HyperPod).
 _UNPRINTED = "%v"
 #: What stands in the records of stores of logs, and seldom elsewhere.
-_RARE = ('"@message"', '"short_message"', '"line"')
+_RARE = ('"@message"', '"short_message"', '"line"', '"extraInfo"', '"ingestionTime"')
 #: Seconds since 1970; numbers of milliseconds are larger.
 _LATEST = 1e11
 #: Docker cuts at so many bytes; the last piece alone ends with a newline. Collectors leave it out of short records, too.
 _PIECE, _END = 16 * 1024, "\n"
+#: What an error file of torchrun has beside the message; what CloudWatch adds to an event.
+_EXTRA, _CALL_STACK, _INGESTED = "extraInfo", "py_callstack", "ingestionTime"
 #: What CRI says of a record, as Fluent Bit and Fluentd hand it on: a whole line, or a piece of one.
 _TAGS, _OF_A_PIECE = ("_p", "logtag"), "P"
 
@@ -99,11 +103,18 @@ def unwrap(text: str) -> Envelope | None:
         return None
     if not isinstance(fields, dict):
         return None
-    entry = cast("dict[str, object]", fields)
+    return _opened(cast("dict[str, object]", fields))
+
+
+def _opened(entry: dict[str, object]) -> Envelope | None:
     if "MESSAGE" in entry:
         return _journal(entry)
     if isinstance(entry.get("log"), str):
         return _docker(entry)
+    if isinstance(message := entry.get("message"), dict):
+        return _error_file(cast("dict[str, object]", message))
+    if isinstance(message, str) and isinstance(entry.get(_INGESTED), int):
+        return _event(entry)
     if _first(entry, _MESSAGES) and (_first(entry, _LEVELS) or not entry.keys().isdisjoint(_OF_COLLECTORS)):
         return _structured(entry)
     return _stored(entry)
@@ -146,6 +157,21 @@ def _time(entry: Mapping[str, object]) -> Instant | None:
         if isinstance(value, float) and 0 < value < _LATEST:
             return read_microseconds(str(round(value * 1e6)))
     return None
+
+
+def _error_file(entry: dict[str, object]) -> Envelope | None:
+    """The exception that ended a worker, as it would stand in its log."""
+    extra = entry.get(_EXTRA)
+    told = cast("dict[str, object]", extra) if isinstance(extra, dict) else {}
+    stack, message = _string(told, _CALL_STACK).rstrip("\n"), _string(entry, "message")
+    if not (stack or (told and message)):
+        return None
+    return Envelope(stack or message, {}, read_unix(str(told.get("timestamp", ""))))
+
+
+def _event(entry: dict[str, object]) -> Envelope:
+    since = entry.get("timestamp")
+    return Envelope(_string(entry, "message").removesuffix(_END), {}, read_milliseconds(str(since)))
 
 
 def _first(entry: dict[str, object], names: tuple[str, ...]) -> str:

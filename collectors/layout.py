@@ -21,13 +21,15 @@ extension, date and words for evidence), below what all paths have in common, by
       each, eight at least, one after the other (0-7, 8-15). Nor does this need a shape. Of fewer ranks (two at least),
       three directories, without a gap from rank 0 on, that ran at once: what a person sorts (`stuck/ fine/`) is not so even.
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
-   hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise. A name of one letter and a number
-   (`n101/`) needs b., and ranks of its own or that two say which machine they are of.
+   hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise.
+   Of what is called `worker-3`, c. and e. prove nothing. A name of one letter and a number (`n101/`) needs b., and ranks of
+   its own or that two say which machine they are of.
 3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`).
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
 5. **Labels.** Two at least bear the names that lines of one log begin with (`labelled_lines`), and are of a kind that is
    made once on a host; such lines are of these hosts too.
-6. **Aliases.** Where the lines of at least two hosts of 1. to 5. are each prefixed with one address or name
+6. **Headings.** It stands in a log below a heading that names a host (`sections`).
+7. **Aliases.** Where the lines of at least two hosts of 1. to 6. are each prefixed with one address or name
    (Ray's `ip=10.5.0.11`), a different one for each, the two names are one host: an `identity` fact says so.
 
 If parts of one path are hosts by proofs of the same strength, neither is, but of names the innermost. What is in a pod
@@ -50,6 +52,8 @@ from neuron_doctor.collectors.host_trees import hosts_of_trees
 from neuron_doctor.collectors.known_hosts import known_hosts
 from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
 from neuron_doctor.collectors.own_words import hosts_in_own_words
+from neuron_doctor.collectors.sections import KIND as HEADING
+from neuron_doctor.collectors.sections import sectioned
 from neuron_doctor.collectors.sibling_hosts import (
     Member,
     Proof,
@@ -72,13 +76,15 @@ _WORD = regex(r"[a-z]+", re.ASCII | re.IGNORECASE)
 _NO_HOST_WORDS = """
 attempt restart retry try rank ranks local global epoch step steps iter iteration run runs trial job jobs task tasks
 exp exps experiment sweep config cfg seed study baseline variant model ablation bench benchmark eval test tests case
-pod pods container worker trainer replica shard part chunk batch stage group team role rep proc process thread pid
+pod pods container trainer replica shard part chunk batch stage group team role rep proc process thread pid
 log logs out err dump dumps trace traces report capture collect snapshot bundle backup copy old before after
 ckpt ckpts checkpoint checkpoints version ver rel release build day date week month session window phase round
 device devices core cores nd nc neff gpu chip card numa socket ring channel train training file data input output tmp
 dp tp pp ep cp sp mp vp rack row zone az region site dc cluster cell block pool switch
 """
 _NO_HOST = frozenset(_NO_HOST_WORDS.split())
+#: What is numbered so is a process as often as a host: that they share one job proves nothing.
+_WEAK = frozenset({"worker"})
 #: The family of all siblings, whatever their names.
 _ANY = "*"
 #: Which siblings a part stands among: the parts before it, and the shape of its name.
@@ -100,13 +106,26 @@ def placed_by_layout(collection: Collection) -> Collection:
     sources = tuple(_placed(source, host_of.get(source.path)) for source in collection.sources)
     ids = {source.path: source.id for source in sources if source.path in host_of}
     said = {id(facts[s.path][n]): labels[name] for s in sources for n, name in _labelled(s, facts, labels).items()}
-    moved = [_moved(fact, host_of, ids, said) for fact in collection.facts]
+    below = dict(_below_headings(collection, facts, host_of))
+    moved = [_moved(fact, host_of, ids, said, below) for fact in collection.facts]
     return Collection(sources, (*moved, *_aliases(facts, host_of, ids)))
 
 
 def _labelled(source: Source, facts: Mapping[str, Sequence[Fact]], labels: Mapping[str, str]) -> dict[int, str]:
     """The labels of the records of a source that has no host."""
     return {} if source.place.host or not labels else labelled(facts.get(source.path, ()), labels)
+
+
+def _below_headings(
+    collection: Collection, facts: Mapping[str, Sequence[Fact]], host_of: Mapping[str, str]
+) -> Iterator[tuple[int, Place]]:
+    """The places of records below headings that name hosts, in sources without one."""
+    with_headings = sorted({fact.span.path for fact in collection.facts if fact.kind == HEADING})
+    known = known_hosts(collection) if with_headings else {}
+    placed = {source.path for source in collection.sources if source.place.host} | host_of.keys()
+    for path in with_headings:
+        if path not in placed:
+            yield from ((id(facts[path][number]), place) for number, place in sectioned(facts[path], known).items())
 
 
 def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple[dict[str, str | None], dict[str, str]]:
@@ -209,13 +228,15 @@ def _families(
                 siblings.setdefault(name, Member()).add(rest[number + 1 :], told, source.kind)
     for (_, shape), members in families.items():
         if shape != _ANY:
-            yield members, (shown := proof(members, known, short=_is_short(shape)))
+            shown = proof(members, known, short=_is_short(shape))
+            shown = Proof.NONE if shown is Proof.JOB and _words(shape) <= _WEAK else shown
+            yield members, shown
             if not shown:
                 yield paired_with_a_machine(members), Proof.MACHINE
         else:
             machines = {name: member for name, member in members.items() if member.of_host}
             yield machines, Proof.MACHINE if on_each_machine(machines) else Proof.NONE
-            words = {name: member for name, member in members.items() if not _is_short(name)}
+            words = {name: member for name, member in members.items() if not _is_short(name) and _words(name) - _WEAK}
             yield in_blocks_of_ranks(words), Proof.JOB
 
 
@@ -252,9 +273,17 @@ def _placed(source: Source, host: str | None) -> Source:
     return replace(source, id=identity, place=source.place.over(Place(host=host)))
 
 
-def _moved(fact: Fact, host_of: Mapping[str, str], ids: Mapping[str, str], said: Mapping[int, str]) -> Fact:
+def _moved(
+    fact: Fact,
+    host_of: Mapping[str, str],
+    ids: Mapping[str, str],
+    said: Mapping[int, str],
+    below: Mapping[int, Place],
+) -> Fact:
     if fact.span.path in ids:
         return _at(fact, host_of[fact.span.path], ids)
+    if id(fact) in below:
+        return replace(fact, place=below[id(fact)])
     host = said.get(id(fact))
     return replace(fact, place=fact.place.over(Place(host=host))) if host else fact
 

@@ -226,9 +226,12 @@ _DAYS = (
     _transport(rf"{SYSLOG} ", timestamps.yearless),
 )
 
+#: The zone as the system calls it, which says nothing for sure: `IST` is three of them.
+_ZONE_NAME = r"(?:(?:[A-Z]{2,5}|[+-]\d{2}(?:\d{2})?) )?"
+
 _WEEKDAYS = (  # journalctl -o short-full
-    _kernel(rf"[A-Z][a-z]{{2}} {ISO} {_HOST} kernel: ", timestamps.calendar),
-    _transport(rf"[A-Z][a-z]{{2}} {ISO} {_HOST} {_IDENT}(?:\[{_PID}\])?: ", timestamps.calendar),
+    _kernel(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_HOST} kernel: ", timestamps.calendar),
+    _transport(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_HOST} {_IDENT}(?:\[{_PID}\])?: ", timestamps.calendar),
 )
 
 _FACILITIES = (  # dmesg -x
@@ -285,7 +288,10 @@ _LETTERED = (
 _BEGINNING = (
     r"(?=\[ {0,11}\d{1,9}\.\d{6}\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:|\[(?:rank|default)\d|\[pod/|\(\w{1,80} pid=\d"
     r"|\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d[ T]|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{1,10}:\d{1,10} {1,8}(?:ERROR|WARN|INFO) "
-    r"|[IWEF]\d{4} \d\d:|Traceback \(most|  File \"|    \S|[A-Za-z][\w.]{0,80}(?:Error|Exception): )"
+    r"|[IWEF]\d{4} \d\d:|Traceback \(most|  File \"|    \S|[A-Za-z][\w.]{0,80}(?:Error|Exception): "
+    # the table of failures of torchrun
+    r"|  (?:time|host|rank|exitcode|traceback) {1,6}: |  error_file: |\[\d{1,4}\]:$|={60}$|-{60}$|Failures:$|Root Cause \(first "
+    r"|(?:/dev/[\w/.-]{1,60}|tmpfs) {1,40}[\d.]{1,12}[KMGTPE]? {1,20}[\d.]{1,12}[KMGTPE]? )"
 )
 #: Words that programs number as pdsh numbers hosts.
 _NUMBERED_ELSE = (

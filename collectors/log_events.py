@@ -3,7 +3,7 @@
 Formats: `aws logs filter-log-events` (`events` with `logStreamName`, `timestamp` in ms, `message`) and `get-log-events`, which
 asks for one stream and does not name it; the bare list that `--query events` leaves of them; what a subscription delivers,
 objects one after the other (`messageType: DATA_MESSAGE`, `logStream`, `logEvents`). A message stands behind its time, in UTC, in
-`events.json!algo-2-1756267201`. A stream of Container Insights is called after its node and the file that kubelet links there.
+`events.json!streams/algo-2-1756267201`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import cast
 
 from msgspec import Struct, field
 
+from neuron_doctor.collectors.log_streams import member_of_stream
 from neuron_doctor.collectors.streams import CHUNK, Damaged, Member
 from neuron_doctor.engine.regexes import regex
 
@@ -26,13 +27,11 @@ _EVENT = regex(rb'"timestamp"\s{0,8}:\s{0,8}1\d{12}\b')
 _TEXT, _BATCH = regex(rb'"message"\s{0,8}:\s{0,8}"'), regex(rb'"messageType"\s{0,8}:\s{0,8}"DATA_MESSAGE"')
 #: Before the first event, and between two.
 _BEFORE_FIRST, _BETWEEN = regex(r"\s*(?:\{\s*\"events\"\s*:\s*)?\[?"), regex(r"[\s,]*")
-_OF_CONTAINER = regex(r"(?P<node>[a-z\d][\w.-]{0,200})-application\.var\.log\.containers\.(?P<file>[^/]{1,400}\.log)")
 #: Streams are kept apart for so many characters of messages at a time; no event, and no batch, is longer than the second number.
 _WINDOW, _LONGEST = 64 * 1024 * 1024, 16 * 1024 * 1024
 #: In so much of the text the first event begins.
 _BEGINNING = 4096
 _LAST_MS = 4_102_444_800_000
-_UNNAMED = "events"
 
 
 def is_of_events(head: bytes) -> bool:
@@ -77,13 +76,10 @@ class _Window(Struct):
         for stream, lines in texts.items():
             content = "".join(lines).encode("utf-8", "replace")
             yield Member(
-                _named(stream) + (f".{self.number}" if self.number > 1 else ""), len(content), iter((content,))
+                member_of_stream(stream) + (f".{self.number}" if self.number > 1 else ""),
+                len(content),
+                iter((content,)),
             )
-
-
-def _named(stream: str) -> str:
-    found = _OF_CONTAINER.fullmatch(stream)
-    return f"nodes/{found['node']}/{found['file']}" if found else stream.strip("/") or _UNNAMED
 
 
 def _lines(source: BufferedReader) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,7 @@ from neuron_doctor.collectors.matches import (
     place_of,
     read_of,
 )
+from neuron_doctor.collectors.oom_table import memory_holders
 from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
 from neuron_doctor.collectors.process_table import process_table
@@ -129,6 +130,7 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
             yield from _facts(scan, candidates)
         if table:
             yield from table.rows(block, scan.inp)
+        yield from memory_holders(block, scan.inp)
         scan.inp.records += block.lines()
         yield from _progress(scan, last=block.last)
         for timed in scan.times.finished(last=block.last):

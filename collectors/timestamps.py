@@ -212,6 +212,8 @@ def unix(groups: Groups) -> Instant | None:
 
 
 _ISO = regex(ISO, re.ASCII)
+_UNIX = regex(r"(?P<seconds>[12]\d{9})", re.ASCII)
+_MILLISECONDS_SINCE = regex(r"(?P<seconds>[12]\d{9})(?P<fraction>\d{3})", re.ASCII)
 _MICROSECONDS = regex(r"(?P<seconds>[0-8]?\d{1,9}?)(?P<fraction>\d{6})", re.ASCII)
 
 
@@ -235,4 +237,16 @@ def read_iso(text: str) -> Instant | None:
 def read_microseconds(text: str) -> Instant | None:
     """The instant of a decimal number of microseconds since 1970 (journald's `__REALTIME_TIMESTAMP`)."""
     match = _MICROSECONDS.fullmatch(text)
+    return None if match is None else unix(match.groupdict())
+
+
+def read_unix(text: str) -> Instant | None:
+    """The instant of a decimal number of whole seconds since 1970 (torchrun's error files)."""
+    match = _UNIX.fullmatch(text)
+    return None if match is None else unix(match.groupdict())
+
+
+def read_milliseconds(text: str) -> Instant | None:
+    """The instant of a decimal number of milliseconds since 1970 (CloudWatch)."""
+    match = _MILLISECONDS_SINCE.fullmatch(text)
     return None if match is None else unix(match.groupdict())

@@ -18,6 +18,7 @@ from neuron_doctor.engine.earlier_runs import of_the_last_run
 from neuron_doctor.engine.ended_ranks import ended_without_dump
 from neuron_doctor.engine.facts import SETTINGS, Collection, Fact, Source
 from neuron_doctor.engine.findings import finding_of, fold
+from neuron_doctor.engine.full_disks import at_full_disks
 from neuron_doctor.engine.grades import Role, Severity, Status
 from neuron_doctor.engine.held_ranks import with_held_ranks
 from neuron_doctor.engine.hidden import hushed, told
@@ -75,7 +76,7 @@ def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = T
     evidence = evidence_of(collection, rulebook.harmless, whole=whole)
     facts, sources, topology = evidence.facts, evidence.sources, evidence.topology
     matches, missing = match_rules(rulebook, facts, sources, topology)
-    graph = with_held_ranks(decide(matches, facts, sources), topology)
+    graph = with_held_ranks(decide(at_full_disks(matches, facts), facts, sources), topology)
     if whole:
         graph = with_shared_places(rulebook, graph, facts, sources, topology)
     usable = bool(facts) or any(s.records for s in sources)

@@ -55,7 +55,7 @@ def _scheduled(facts: Iterable[Fact], logs: Mapping[str, Source]) -> Iterator[tu
         if fact.kind == "slurm-job":
             states[job].add(str(fact.data.get("state", "")))
             hosts[job].update([fact.place.host] if fact.place.host else [])
-        elif fact.kind == "job-event":
+        elif fact.kind == "job-event" and fact.data["what"] != "interrupted":
             held = events.get((fact.source, job))
             events[fact.source, job] = fact if held is None or held.span.offset < fact.span.offset else held
     ended = {job for (_, job), event in events.items() if event.data["what"] != "started"}

@@ -9,6 +9,10 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Place
 from neuron_doctor.engine.proven import unique
+from neuron_doctor.engine.regexes import regex
+
+#: A node of SageMaker HyperPod on EKS is called after its instance.
+_OF_HYPERPOD = regex(r"hyperpod-(?P<id>i-[\da-f]{8,17})")
 
 
 def with_host(place: Place, host_of: Mapping[str, str], instance_of: Mapping[str, str]) -> Place:
@@ -41,6 +45,9 @@ def names_of_hosts(
         (name.partition(".")[0], name) for name in hosts if "." in name and not name[0].isdigit()
     ).items():
         aliases.same(*({short, full} if short in hosts else ()))
+    for host in hosts:
+        if called_after := _OF_HYPERPOD.fullmatch(host):
+            aliases.same(host, called_after["id"])
     directories = {hint.host for hint in hints if hint.host}
     host_of: dict[str, str] = {}
     instance_of: dict[str, str] = {}

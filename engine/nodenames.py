@@ -1,22 +1,24 @@
-"""Processes at the host that their own account of the machine names (the runtime's infodump: `Nodename: ip-10-0-3-7`)."""
+"""Processes at the host that their own account of the machine names (the runtime's infodump: `Nodename: ip-10-0-3-7`). In a
+container that is the name of the pod: they are on the node on which Kubernetes shows it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.pods import nodes_of_pods
 from neuron_doctor.engine.proven import unique
 
 
 def at_their_nodenames(facts: Sequence[Fact]) -> Sequence[Fact]:
     """The facts; those of processes of which nothing else says a host at the one that all their accounts name. Processes are
     told apart by source and number: in another file the same number may be another host's."""
-    named = unique(_named(facts))
-    if not named:
+    named, node_of = unique(_named(facts)), nodes_of_pods(facts)
+    if not named and not node_of:
         return facts
-    return [_placed(fact, named.get((fact.source, fact.place.pid))) for fact in facts]
+    return [_renamed(_placed(fact, named.get((fact.source, fact.place.pid)), node_of), node_of) for fact in facts]
 
 
 def _named(facts: Iterable[Fact]) -> Iterable[tuple[tuple[str, int | None], str]]:
@@ -26,7 +28,17 @@ def _named(facts: Iterable[Fact]) -> Iterable[tuple[tuple[str, int | None], str]
             yield (fact.source, fact.place.pid), name
 
 
-def _placed(fact: Fact, host: str | None) -> Fact:
+def _placed(fact: Fact, host: str | None, node_of: Mapping[str, str]) -> Fact:
     if host is None or fact.place.host is not None or fact.place.container is not None:
         return fact
+    if host in node_of:
+        return replace(fact, place=replace(fact.place, host=node_of[host], container=host))
     return replace(fact, place=replace(fact.place, host=host))
+
+
+def _renamed(fact: Fact, node_of: Mapping[str, str]) -> Fact:
+    """What calls the machine of a process or device by the name of a pod means the node: other names beside it are the node's."""
+    name = fact.data.get("hostname")
+    if fact.kind != "identity" or name not in node_of:
+        return fact
+    return replace(fact, data={**fact.data, "hostname": node_of[str(name)]})

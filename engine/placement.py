@@ -15,8 +15,12 @@ from msgspec import Struct, field
 from neuron_doctor.engine.facts import Fact, Place
 from neuron_doctor.engine.proven import unique
 
-#: The kinds of fact that say something of the cores and devices of processes.
-STATED_BY = frozenset({"env", "visible-cores", "core-layout", "device", "device-count", "device-user"})
+#: The kinds of fact that say something of the cores, devices and ranks of processes.
+STATED_BY = frozenset(
+    {"env", "visible-cores", "core-layout", "device", "device-count", "device-user", "launcher-failure"}
+)
+#: Those that may tell the rank and the local rank of a process on its host: its environment, and its launcher.
+_RANKED_BY = frozenset({"env", "launcher-failure"})
 
 _VISIBLE = "NEURON_RT_VISIBLE_CORES"
 _LOGICAL = frozenset({"NEURON_RT_VIRTUAL_CORE_SIZE", "NEURON_LOGICAL_NC_CONFIG"})
@@ -56,7 +60,7 @@ def placement(stated: Iterable[Stated]) -> Placement:
         rank_of_local=unique(
             ((place.host, place.local_rank), place.rank)
             for fact, place in stated
-            if fact.kind == "env" and place.host and place.local_rank is not None and place.rank is not None
+            if fact.kind in _RANKED_BY and place.host and place.local_rank is not None and place.rank is not None
         ),
     )
 

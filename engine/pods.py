@@ -17,7 +17,7 @@ _PROCESSES, _SHARE = 3, 0.5
 def on_their_nodes(collection: Collection) -> Collection:
     """The collection with the nodes of pods for hosts, where nothing else says one or the pod's own name stands for it. A
     pod that was seen on two nodes, or in two namespaces, stays a pod."""
-    node_of = unique(_seen(collection.facts))
+    node_of = nodes_of_pods(collection.facts)
     node_of = {**unique(_opened_devices(collection)), **node_of}
     if not node_of:
         return collection
@@ -31,6 +31,11 @@ def _with_node(fact: Fact, node_of: Mapping[str, str]) -> Fact:
     if fact.kind == "identity" and node:
         return replace(fact, place=place, data={**fact.data, "hostname": node})
     return replace(fact, place=place)
+
+
+def nodes_of_pods(facts: Iterable[Fact]) -> Mapping[str, str]:
+    """The node of each pod that Kubernetes shows on one alone."""
+    return unique(_seen(facts))
 
 
 def _seen(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:

@@ -38,6 +38,9 @@ from neuron_doctor.engine.unlinked import Unlinked, near
 from neuron_doctor.engine.ways import ways
 from neuron_doctor.engine.yamlfile import Document, Plain, read_yaml
 
+#: Kinds of which every record tells others apart, so that none is folded in a storm.
+_TOLD_APART = frozenset({"section"})
+
 
 def load_rulebook(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> Rulebook:
     """The rulebook of every `*.yaml` below each pack directory. Raises RulebookError with all errors of all files."""
@@ -60,7 +63,7 @@ def compile_rulebook(
         raise RulebookError(loader.errors)
     counted = {query.name for rule in ordered for query in cond.counts(rule.when)}
     patterns = tuple(
-        replace(p, counted=p.id in counted or p.emits in counted)
+        replace(p, counted=p.id in counted or p.emits in counted | _TOLD_APART)
         for p, _ in sorted(loader.patterns.values(), key=lambda x: x[0].id)
     )
     rules_of = Counter(rule.pack for rule in ordered)

@@ -247,3 +247,24 @@ def test_records_of_stores_of_logs_are_opened(entry: dict[str, object], place: d
 def test_what_only_resembles_them_is_not(entry: dict[str, object]) -> None:
     raw = json.dumps(entry)
     assert peel(raw).text == raw
+
+
+def test_the_error_file_of_a_worker_is_read_as_the_traceback_that_it_holds() -> None:
+    stack = "Traceback (most recent call last):\n  File \"t.py\", line 2, in f\n    x['y']\nKeyError: 'y'\n"
+    told = {"message": "KeyError: 'y'", "extraInfo": {"py_callstack": stack, "timestamp": "1778076151"}}
+    record = only(json.dumps({"message": told}))
+    assert peel(json.dumps({"message": told})).text.endswith("x['y']\nKeyError: 'y'")
+    assert record.instant == Instant(1778076151 * 10**9, Clock.UTC, 10**9)
+    bare = {"message": {"message": "ValueError: no", "extraInfo": {"timestamp": "x"}}}
+    assert (peel(json.dumps(bare)).text, only(json.dumps(bare)).instant) == ("ValueError: no", None)
+
+
+@pytest.mark.parametrize("raw", ['{"message": {"extraInfo": 3}}', '{"message": {"message": "a"}, "x": "extraInfo"}'])
+def test_other_objects_in_a_message_are_no_error_file(raw: str) -> None:
+    assert peel(raw).text == raw
+
+
+def test_an_event_of_cloudwatch_is_its_message_at_its_time_in_utc() -> None:
+    raw = json.dumps({"timestamp": 1736959340123, "message": RUNTIME, "ingestionTime": 1736959341000})
+    assert (peel(raw).text, only(raw).instant) == (RUNTIME, RUNTIME_TIME)
+    assert only(raw).outer == Instant(1736959340_123_000_000, Clock.UTC, 10**6)

@@ -482,3 +482,11 @@ def test_the_name_at_the_top_is_of_who_collected_and_a_tree_with_other_hosts_is_
     assert hosts(mixed)["all/x.log"] is None
     alone = together(named("all/etc/hostname", "head"), source("all/x.log"))
     assert hosts(alone)["all/x.log"] == "head"
+
+
+def test_files_that_are_called_after_workers_are_hosts_only_where_kernels_wrote_such() -> None:
+    logs = [ranks("logs/worker-0.srun.log", 0), ranks("logs/worker-1.srun.log", 4)]
+    kernels = [source("dmesg/worker-0.txt", "kernel"), source("dmesg/worker-1.txt", "kernel")]
+    assert set(hosts(together(*logs)).values()) == {None}
+    assert set(hosts(together(*logs, *kernels)).values()) == {"worker-0", "worker-1"}
+    assert set(hosts(together(*logs, kernels[0])).values()) == {None}

@@ -20,8 +20,8 @@ EVENTS = (
     {"logStreamName": "job/algo-1-1786430100", "timestamp": 1786431369000, "message": "step 2"},
 )
 TWO = {
-    "job/algo-1-1786430100": "2026-08-11T06:56:08.000Z step 1\n2026-08-11T06:56:09.000Z step 2\n",
-    "job/algo-2-1786430200": "2026-08-11T06:56:08.002Z Traceback\n  File x\n",
+    "streams/job/algo-1-1786430100": "2026-08-11T06:56:08.000Z step 1\n2026-08-11T06:56:09.000Z step 2\n",
+    "streams/job/algo-2-1786430200": "2026-08-11T06:56:08.002Z Traceback\n  File x\n",
 }
 
 
@@ -85,7 +85,7 @@ def test_what_is_cut_off_is_read_up_to_there_and_said_to_be_damaged() -> None:
     cut = members_of_events(BufferedReader(BytesIO(text[:-60].encode())))
     with pytest.raises(Damaged):
         found.update((member.name, b"".join(member.chunks).decode()) for member in cut)
-    assert found["job/algo-2-1786430200"] == TWO["job/algo-2-1786430200"]
+    assert found["streams/job/algo-2-1786430200"] == TWO["streams/job/algo-2-1786430200"]
 
 
 def test_small_pieces_and_small_windows_change_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,13 +97,13 @@ def test_small_pieces_and_small_windows_change_no_line(monkeypatch: pytest.Monke
     monkeypatch.setattr(log_events, "_WINDOW", 40)
     parts = members(text)
     assert len(parts) > len(whole)
-    assert "".join(text for name, text in parts.items() if "algo-1" in name) == whole["job/algo-1-1786430100"]
+    assert "".join(text for name, text in parts.items() if "algo-1" in name) == whole["streams/job/algo-1-1786430100"]
 
 
 def test_the_streams_are_inputs_of_their_hosts(tmp_path: Path) -> None:
     (tmp_path / "filter.json").write_text(json.dumps({"events": EVENTS}, indent=2))
     inputs: Sequence[tuple[str, str | None]] = [(inp.path, inp.place.host) for inp in discover([str(tmp_path)])]
     assert [(path.rpartition("!")[2], host) for path, host in inputs] == [
-        ("job/algo-1-1786430100", "algo-1"),
-        ("job/algo-2-1786430200", "algo-2"),
+        ("streams/job/algo-1-1786430100", "algo-1"),
+        ("streams/job/algo-2-1786430200", "algo-2"),
     ]

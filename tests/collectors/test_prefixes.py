@@ -342,6 +342,16 @@ def test_the_kernels_lines_are_told_by_their_prefix(prefix: str, instant: Instan
     assert said(raw).startswith("neuron:npid_detach: neuron:")
 
 
+@pytest.mark.parametrize("zone", ["", "CEST ", "IST ", "+03 ", "UTC ", "-0330 "])
+def test_journalctl_in_full_names_the_zone_before_the_host(zone: str) -> None:
+    record = only(f"Mon 2026-03-30 21:15:02 {zone}onyx finetune[3500]: hello")
+    assert record.place.known() == {"host": "onyx", "pid": 3500}
+    assert record.instant is not None
+    assert (record.instant.clock is Clock.UTC) == (zone in ("UTC ", "-0330 "))
+    kernel = only(f"Mon 2026-03-30 21:15:02 {zone}onyx kernel: hello")
+    assert (kernel.channel, kernel.place.host) == (Channel.KERNEL, "onyx")
+
+
 def test_a_kernel_message_keeps_the_words_that_look_like_a_level() -> None:
     assert said("[ 12.123456] INFO: task python:12 blocked for more than 120 seconds.").startswith("INFO: task")
     assert said("Oct 16 01:07:00 h kernel: [  38951]     0 38951   386525").startswith("[  38951]")
@@ -436,6 +446,8 @@ def test_the_label_of_a_rank_is_read_with_and_without_its_colon(label: str) -> N
         (f"n12: {RUNTIME}", "n12", Channel.LOG),
         ("n12: [rank3]: ValueError: x", "n12", Channel.LOG),
         ("n12: KeyError: 'x'", "n12", Channel.LOG),
+        ("n12:   rank      : 73 (local_rank: 9)", "n12", Channel.LOG),
+        ("n12: Root Cause (first observed failure):", "n12", Channel.LOG),
     ],
 )
 def test_a_parallel_shell_names_the_host_before_each_line(raw: str, host: str, channel: Channel) -> None:

@@ -34,3 +34,17 @@ def test_what_is_known_otherwise_stays() -> None:
 
 def test_the_nodename_in_a_container_is_the_pods() -> None:
     assert hosts(hit("x", pid=7, container="w-0"), named("w-0", 7, container="w-0")) == [None]
+
+
+def pod(name: str, node: str, source: str = "k") -> Fact:
+    return Fact("pod", {"name": name, "node": node}, Place(host=node, container=name), Span(source), source)
+
+
+def test_a_process_whose_nodename_is_a_pod_is_on_the_node_of_that_pod() -> None:
+    placed = at_their_nodenames([hit("x", pid=7), named("serve-c-m4tz", 7), pod("serve-c-m4tz", "inf2-c")])
+    assert placed[0].place.known() == {"host": "inf2-c", "container": "serve-c-m4tz", "pid": 7}
+    assert placed[1].data["hostname"] == "inf2-c"
+
+
+def test_a_pod_that_was_seen_on_two_nodes_is_on_none_of_them() -> None:
+    assert hosts(hit("x", pid=7), named("w-0", 7), pod("w-0", "inf2-a"), pod("w-0", "inf2-b")) == ["w-0"]

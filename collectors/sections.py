@@ -1,0 +1,99 @@
+"""The hosts that headings in a log name above what they said, as a script puts them that asks several hosts in turn:
+`=== tn-east-3 dmesg -T ===`, `----- trn-07 -----`, `+ ssh trn-07 sudo dmesg`, `$ ssh trn-07 tail /var/log/messages`. Unlike files
+that are made of such blocks and nothing else (`host_blocks`), the log may be anything before, between and behind them.
+
+A word in a heading is anything (`=== epoch 3 ===`). It is a host if content states that it is one, or its shape alone says so,
+or headings alike name at least two such words, with numbers in them, above lines of the kernel or with a command that reads what
+a host has (`dmesg`, `journalctl -k`). Of what stands below, up to the next heading or command of whatever kind, the lines of the
+kernel are the host's, and all lines are where the heading has a command that shows a file or a state of the host.
+
+Names before the lines of the same log (`tn-east-3 | step 118`) that look like the names of containers are hosts if such headings
+have names of this shape.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from msgspec.structs import replace
+
+from neuron_doctor.collectors.hints import has_shape_of_host
+from neuron_doctor.collectors.text import is_of_kernel
+from neuron_doctor.engine.facts import Fact, Place
+from neuron_doctor.engine.regexes import regex
+
+KIND = "section"
+_NUMBER = regex(r"\d+")
+#: What shows what a host has, and nothing of other hosts.
+_OF_KERNEL = regex(r"\b(?:dmesg|journalctl -k|kern\.log)\b")
+_READS = regex(
+    r"(?:['\"]|sudo |-n )*(?:dmesg|journalctl|(?:z?cat|tail|head|less|grep|egrep|zgrep) .{0,200}/(?:var/log|tmp|proc|sys|run)/"
+    r"|df|free|uptime|uname|neuron-ls|lspci|lsmod|ulimit)\b"
+)
+
+
+def sectioned(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Place]:
+    """The places of those records of one log without a host, by their numbers, that stand below such a heading, or whose label
+    is a host by it. `known` has the names of hosts by how they read in lower case."""
+    headings = sorted((fact for fact in facts if fact.kind == KIND), key=lambda fact: fact.span.offset)
+    hosts = _hosts(headings, facts, known)
+    if not hosts:
+        return {}
+    offsets = [heading.span.offset for heading in headings]
+    shapes = {_shape(name) for name in hosts}
+    found: dict[int, Place] = {}
+    for number, fact in enumerate(facts):
+        label = fact.place.container
+        if label and _shape(label.casefold()) in shapes and fact.place.host in (None, label):
+            found[number] = replace(fact.place, host=label, container=None)
+        elif fact.kind != KIND and fact.place.host is None and label is None:
+            at = bisect_left(offsets, fact.span.offset) - 1
+            host = hosts.get(_name(headings[at])) if at >= 0 else None
+            if host and _is_the_hosts(fact, headings[at]):
+                found[number] = replace(fact.place, host=host)
+    return found
+
+
+def _hosts(headings: Iterable[Fact], facts: Iterable[Fact], known: Mapping[str, str]) -> dict[str, str]:
+    """How the names are written that are hosts, by how they read in lower case."""
+    found: dict[str, str] = {}
+    alike: dict[object, dict[str, Fact]] = defaultdict(dict)
+    for heading in headings:
+        name = _name(heading)
+        if name in known or has_shape_of_host(name):
+            found[name] = known.get(name, str(heading.data["name"]))
+        elif _NUMBER.search(name):
+            alike[heading.data["form"], heading.data.get("command"), _shape(name)].setdefault(name, heading)
+    several = [named for named in alike.values() if len(named) > 1]
+    kernels = set(_above_kernels(headings, facts)) if several else set()
+    for named in several:
+        if (
+            any(_OF_KERNEL.search(str(heading.data.get("command", ""))) for heading in named.values())
+            or named.keys() <= kernels
+        ):
+            found |= {name: str(heading.data["name"]) for name, heading in named.items()}
+    return found
+
+
+def _above_kernels(headings: Iterable[Fact], facts: Iterable[Fact]) -> Iterator[str]:
+    """The names in headings below which the first record is the kernel's."""
+    ordered = sorted([*headings, *(f for f in facts if f.kind != KIND)], key=lambda fact: fact.span.offset)
+    for above, below in pairwise(ordered):
+        if above.kind == KIND and below.kind != KIND and is_of_kernel(below.span.text.encode()):
+            yield _name(above)
+
+
+def _is_the_hosts(fact: Fact, heading: Fact) -> bool:
+    command = heading.data.get("command")
+    return is_of_kernel(fact.span.text.encode()) or (isinstance(command, str) and _READS.match(command) is not None)
+
+
+def _name(heading: Fact) -> str:
+    return str(heading.data["name"]).casefold()
+
+
+def _shape(name: str) -> str:
+    return _NUMBER.sub("#", name)

@@ -1,0 +1,114 @@
+"""Exports of CloudWatch Logs Insights: each stream is a member with its records in order, whatever the order of the document."""
+
+from __future__ import annotations
+
+import json
+from io import BufferedReader, BytesIO
+
+import pytest
+
+from neuron_doctor.collectors.discover import is_packed
+from neuron_doctor.collectors.hints import place_of_path
+from neuron_doctor.collectors.insights import is_export, members_of_export
+from neuron_doctor.collectors.streams import Damaged
+
+T0 = "2026-04-15T16:00:00.200Z"
+
+
+def streams(text: str) -> dict[str, str]:
+    assert is_export(text.encode())
+    assert is_packed(text.encode())
+    found = members_of_export(BufferedReader(BytesIO(text.encode())))
+    return {member.name: b"".join(member.chunks).decode() for member in found}
+
+
+def row(second: int, message: str, field: str = "@message", **more: str) -> list[dict[str, str]]:
+    told = {"@timestamp": f"2026-04-15 16:00:0{second}.200", **more, field: message, "@ptr": "Cm"}
+    return [{"field": name, "value": value} for name, value in told.items()]
+
+
+def results(*rows: object, indent: int | None = None) -> str:
+    return json.dumps({"queryLanguage": "CWLI", "results": rows, "status": "Complete"}, indent=indent)
+
+
+@pytest.mark.parametrize("indent", [None, 1, 4])
+def test_the_rows_of_a_query_are_lines_of_their_pods(indent: int | None) -> None:
+    of = {"kubernetes.pod_name": "w-0", "kubernetes.host": "n1"}
+    text = results(
+        row(0, "one", "log", **of), row(1, "two", "log", **{**of, "kubernetes.pod_name": "w-1"}), indent=indent
+    )
+    assert streams(text) == {
+        "nodes/n1/pods/w-0.log": f"{T0} one\n",
+        "nodes/n1/pods/w-1.log": "2026-04-15T16:00:01.200Z two\n",
+    }
+    assert place_of_path("x.json!nodes/n1/pods/w-0.log").known() == {"host": "n1", "container": "w-0"}
+
+
+def test_the_newest_may_stand_first() -> None:
+    rows = [row(2, "d"), row(1, "c"), row(1, "b\r\nb2\n"), row(0, "a")]
+    assert list(streams(results(*rows)).values()) == [
+        f"{T0} a\n2026-04-15T16:00:01.200Z b\nb2\n2026-04-15T16:00:01.200Z c\n2026-04-15T16:00:02.200Z d\n"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stream", "name", "place"),
+    [
+        ("job-1/algo-2-1786430100", "streams/job-1/algo-2-1786430100", {"host": "algo-2"}),
+        (
+            "AllTraffic/i-04b7c0ffee5d2a01e",
+            "streams/AllTraffic/i-04b7c0ffee5d2a01e",
+            {"instance_id": "i-04b7c0ffee5d2a01e"},
+        ),
+        ("main/default/0a1b", "pods/main_default_0a1b", {"container": "main_default_0a1b"}),
+        ("w-a", "pods/w-a", {"container": "w-a"}),
+        ("a/../b!c", "pods/a_.._b_c", {"container": "a_.._b_c"}),
+        (
+            f"ip-10-0-0-1.ec2.internal-application.var.log.containers.w-0_ns_torch-{'0' * 64}.log",
+            f"nodes/ip-10-0-0-1.ec2.internal/w-0_ns_torch-{'0' * 64}.log",
+            {"host": "ip-10-0-0-1.ec2.internal", "container": "w-0/torch"},
+        ),
+    ],
+)
+def test_the_name_of_a_stream_says_where_its_records_are_from(stream: str, name: str, place: dict[str, str]) -> None:
+    found = streams(results(row(0, "one", **{"@logStream": stream})))
+    assert found == {name: f"{T0} one\n"}
+    known = place_of_path(f"results.json!{name}").known()
+    assert {key: known[key] for key in place} == place
+
+
+def test_what_the_console_exports_is_read_too() -> None:
+    rows = [{"@timestamp": "2026-04-15 16:00:00.200", "@logStream": "w-a", "@message": {"no": 1}, "message": "x"}]
+    assert streams(json.dumps(rows)) == {"pods/w-a": f"{T0} x\n"}
+    table = '@timestamp,@logStream,@message\n2026-04-15 16:00:00.200,w-a,"Traceback:\n  File ""x"", line 1"\n'
+    assert streams(table) == {"pods/w-a": f'{T0} Traceback:\n  File "x", line 1\n'}
+    assert streams(table.replace("\n", "\r\n").replace("w-a", "w-b")).keys() == {"pods/w-b"}
+
+
+def test_what_is_cut_off_gives_what_was_whole() -> None:
+    text = results(row(0, "one"), row(1, "two"))
+    reader = BufferedReader(BytesIO(text[: text.index("two")].encode()))
+    found = members_of_export(reader)
+    assert b"".join(next(found).chunks).decode() == f"{T0} one\n"
+    with pytest.raises(Damaged):
+        next(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        '{"results": [[1, 2]]}',
+        '{"results": [[{"field": "@timestamp", "value": "x"}, {"field": "count(*)", "value": "3"}]]}',
+        '{"events": [{"name": "x"}]}',
+        '{"message": "x", "timestamp": 3, "ingestionTime": 4}',
+        '[{"@timestamp": "x", "count": 3}]',
+        "@timestamp,count\n1,2\n",
+        "timestamp,message\n1,2\n",
+        "step,loss\n1,2\n",
+        '{"schemaVersion": 1, "traceEvents": []}',
+    ],
+)
+def test_other_documents_are_no_export(text: str) -> None:
+    assert not is_export(text.encode())

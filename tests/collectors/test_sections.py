@@ -1,0 +1,104 @@
+"""Headings within a log tell whose lines stand below them, if the names in them are hosts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builtin_rules import rulebook
+
+from neuron_doctor.engine.facts import Place
+from neuron_doctor.pipeline import collect
+from neuron_doctor.request import Request
+
+KERNEL = "[ 9120.687627] infiniband efa_0: Failed to process command REG_MR (opcode 7) comp_status 1 err -12\n"
+LOST = "2023-Nov-16 11:06:53.0101 3310:3477 [0] include/socket.h:541 CCOM WARN RX, connection closed by remote peer\n"
+JOB = f"step 1\n{LOST}"
+
+
+def places(folder: Path, text: str) -> dict[int, Place]:
+    """The places of the records of a log, by their lines; headings left out."""
+    (folder / "all.log").write_text(text)
+    facts = collect(Request((str(folder),)), rulebook()).facts
+    return {fact.span.line or 0: fact.place for fact in facts if fact.kind in ("hit", "hang-report")}
+
+
+def hosts(folder: Path, text: str) -> list[str | None]:
+    return [place.host for _, place in sorted(places(folder, text).items())]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "=== {} dmesg -T | tail -40",
+        "=== {} ===",
+        "===== host: {} =====",
+        "----- {} -----",
+        "--- {}: dmesg ---",
+        "### {}",
+        ">>> {} <<<",
+        "*** {} ***",
+        "+ ssh {} sudo dmesg -T",
+        "$ ssh -o StrictHostKeyChecking=no ubuntu@{} 'sudo dmesg | tail -40'",
+        "[tn@head ~]$ ssh {} dmesg",
+    ],
+)
+def test_the_lines_of_the_kernel_below_headings_alike_are_of_the_hosts_that_they_name(
+    tmp_path: Path, heading: str
+) -> None:
+    text = JOB + "".join(f"{heading.format(name)}\n{KERNEL}" for name in ("tn-east-1", "tn-east-3"))
+    assert hosts(tmp_path, text) == [None, "tn-east-1", "tn-east-3"]
+
+
+def test_a_name_that_is_known_for_a_hosts_needs_no_second(tmp_path: Path) -> None:
+    assert hosts(tmp_path, f"{JOB}=== ip-10-0-0-7 ===\n{KERNEL}") == [None, "ip-10-0-0-7"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"=== epoch 3 ===\n{KERNEL}=== epoch 4 ===\n{KERNEL}",
+        f"=== tn-east-1 ===\n{KERNEL}",  # one alone
+        f"=== before ===\n{KERNEL}=== after ===\n{KERNEL}",
+        f"=== run1 ===\n{LOST}=== run2 ===\n{LOST}",
+    ],
+)
+def test_other_words_are_no_hosts(tmp_path: Path, text: str) -> None:
+    assert set(hosts(tmp_path, JOB + text)) == {None}
+
+
+def test_what_a_program_says_below_is_the_hosts_only_where_the_command_shows_a_file_of_it(tmp_path: Path) -> None:
+    started = f"{JOB}=== ip-10-0-0-7 ===\n{LOST}"
+    assert hosts(tmp_path, started) == [None, None]
+    shown = f"{JOB}=== ip-10-0-0-7 tail -n 50 /var/log/train.log\n{LOST}"
+    assert hosts(tmp_path, shown) == [None, "ip-10-0-0-7"]
+    assert hosts(tmp_path, f"{JOB}+ ssh ip-10-0-0-7 ./start.sh\n{LOST}") == [None, None]
+
+
+@pytest.mark.parametrize(
+    "end", ["+ exit", "+ echo done", "$ kubectl get pods", "tn@head:~$ sudo dmesg", "=== epoch 4 ==="]
+)
+def test_a_section_ends_where_anything_else_begins(tmp_path: Path, end: str) -> None:
+    assert hosts(tmp_path, f"{JOB}+ ssh ip-10-0-0-7 sudo dmesg\n{KERNEL}{end}\n{KERNEL}") == [None, "ip-10-0-0-7", None]
+
+
+def test_no_heading_is_lost_among_many(tmp_path: Path) -> None:
+    (tmp_path / "all.log").write_text(
+        JOB + "".join(f"=== epoch {n} ===\n" for n in range(100)) + f"=== ip-10-0-0-7 ===\n{KERNEL}"
+    )
+    facts = collect(Request((str(tmp_path),)), rulebook()).facts
+    assert sum(fact.kind == "section" for fact in facts) == 101
+    assert "ip-10-0-0-7" in {fact.place.host for fact in facts}
+
+
+def test_labels_of_lines_are_hosts_where_headings_name_such(tmp_path: Path) -> None:
+    lines = "".join(f"tn-east-{n} | [rank{n}]: {LOST}" for n in (1, 2))
+    assert {place.host for place in places(tmp_path, lines).values()} == {None}
+    below = "".join(f"=== tn-east-{n} dmesg\n{KERNEL}" for n in (1, 3))
+    found = places(tmp_path, lines + below)
+    assert {(p.rank, p.host, p.container) for p in found.values()} == {
+        (1, "tn-east-1", None),
+        (2, "tn-east-2", None),
+        (None, "tn-east-1", None),
+        (None, "tn-east-3", None),
+    }
