@@ -310,6 +310,18 @@ def _short(hang: Hang, ranks: Sequence[int], gathering: Gathering) -> Blame | No
     return Blame("p2p-missing", told, short, gathering=gathering, about_ranks=True) if len(short) == 1 else None
 
 
+def _awaited_by_all(cycle: Sequence[Gathering]) -> Blame | None:
+    """The one rank that transfers of a circle with several others lack, while it stands in a collective: that it left out its ends
+    is less than that all of those have one too many."""
+    transfers = [gathering for gathering in cycle if gathering.is_transfer]
+    absent = {rank for gathering in transfers for rank in gathering.absent}
+    waiting = {rank for gathering in transfers for rank in gathering.waiting}
+    if len(absent) != 1 or len(waiting) < _TWO or absent & waiting:
+        return None
+    told = f"never issued its ends of {len(transfers)} transfers in which {named_ranks(sorted(waiting))} wait for it"
+    return Blame("p2p-missing", told, tuple(absent), gathering=transfers[0], about_ranks=True)
+
+
 def _short_of_all(hang: Hang) -> list[Blame]:
     """Where no completion is recorded, and nothing else tells that anybody waits: the one rank that left out a transfer."""
     short = tuple(short_of_a_round(hang.groups, hang.dumps, hang.dumps))
@@ -385,7 +397,7 @@ def _of_mixed_cycle(
     """Ranks that wait for one another in transfers and collectives."""
     collective = next((gathering for gathering in cycle if not gathering.is_transfer), cycle[0])
     skipped = next((g for g in cycle if g.is_transfer and set(g.absent) & set(odd or ranks)), None)
-    short = _short(hang, ranks, skipped) if skipped and not odd else None
+    short = (_short(hang, ranks, skipped) or _awaited_by_all(cycle)) if skipped and not odd else None
     if short:
         return [short]
     if odd or not all(_has_done_so_before(hang, cycle, rank) for rank in ranks):

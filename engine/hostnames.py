@@ -14,6 +14,9 @@ from neuron_doctor.engine.regexes import regex
 #: A node of SageMaker HyperPod on EKS is called after its instance.
 _OF_HYPERPOD = regex(r"hyperpod-(?P<id>i-[\da-f]{8,17})")
 
+#: What EC2 calls an instance that nobody named: after its private address, in its subnet.
+_BY_ADDRESS = regex(r"ip-(?P<address>\d{1,3}(?:-\d{1,3}){3})(?:\.[\w.-]+)?")
+
 
 def with_host(place: Place, host_of: Mapping[str, str], instance_of: Mapping[str, str]) -> Place:
     """The place under the one name of its host, and with the instance that is known to be that host."""
@@ -48,6 +51,8 @@ def names_of_hosts(
     for host in hosts:
         if called_after := _OF_HYPERPOD.fullmatch(host):
             aliases.same(host, called_after["id"])
+        elif by_address := _BY_ADDRESS.fullmatch(host):
+            aliases.same(host, by_address["address"].replace("-", "."))
     directories = {hint.host for hint in hints if hint.host}
     host_of: dict[str, str] = {}
     instance_of: dict[str, str] = {}
@@ -55,7 +60,9 @@ def names_of_hosts(
         instances = [m for m in members if m.startswith("i-")]
         if len(instances) > 1:
             continue
-        best = min(members, key=lambda m: (m not in directories, m not in nodes, m in instances, len(m), m))
+        best = min(
+            members, key=lambda m: (m not in directories, m not in nodes, m in instances, m[:1].isdigit(), len(m), m)
+        )
         best = next((m for m in members if m in nodes and m.startswith(f"{best}.")), best)
         host_of.update(dict.fromkeys(members, best))
         instance_of.update(dict.fromkeys([best][: len(instances)], instances[0] if instances else ""))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from builders import hit
 
 from neuron_doctor.engine.facts import Fact, Place, Span
 from neuron_doctor.engine.nodenames import at_their_nodenames
+from neuron_doctor.engine.topology import complete, survey
 
 
 def named(host: str, pid: int | None, source: str = "s", **place: object) -> Fact:
@@ -48,3 +50,10 @@ def test_a_process_whose_nodename_is_a_pod_is_on_the_node_of_that_pod() -> None:
 
 def test_a_pod_that_was_seen_on_two_nodes_is_on_none_of_them() -> None:
     assert hosts(hit("x", pid=7), named("w-0", 7), pod("w-0", "inf2-a"), pod("w-0", "inf2-b")) == ["w-0"]
+
+
+@pytest.mark.parametrize(("name", "found"), [("ip-10-2-9-44", "ip-10-2-9-44"), ("10.2.9.45", "10.2.9.45")])
+def test_a_host_that_is_called_after_its_address_is_the_one_of_that_address(name: str, found: str) -> None:
+    facts = [hit("x", host="ip-10-2-9-44"), hit("y", host="10.2.9.44"), hit("z", host=name)]
+    placed = list(complete(facts, survey(facts, ())))
+    assert [fact.place.host for fact in placed] == ["ip-10-2-9-44", "ip-10-2-9-44", found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fr_simulator import Faults, Mesh, Program, Recorder, facts_of, run
+from fr_simulator import Faults, Mesh, Op, Program, Recorder, facts_of, run
 from test_collectives import verdicts
 
 from neuron_doctor.engine.dumps import selections
@@ -112,3 +112,16 @@ def test_where_no_completion_is_recorded_the_rank_that_changed_its_order_is_told
         )
         own[at], own[at + 1] = own[at + 1], own[at]
         assert verdicts(facts_of(run(mesh, found, everywhere, ahead=1 << 20), issued)) == expected
+
+
+def test_the_one_that_several_wait_for_in_transfers_left_its_ends_out_where_it_waits_in_a_collective() -> None:
+    """Rank 0 sends to 1, which sends to 2, all in the world's group, four times; rank 1 three times. Then all reduce."""
+    world = Mesh(1, 3).groups["default_pg"][0]
+    ends = {0: (("send", 1),), 1: (("recv", 0), ("send", 2)), 2: (("recv", 1),)}
+
+    def program(rank: int) -> Program:
+        times = 3 if rank == 1 else 4
+        return [*[Op(world, "", 64, peers=(end,)) for _ in range(times) for end in ends[rank]], Op(world)]
+
+    job = run(Mesh(1, 3), {rank: program(rank) for rank in range(3)}, Faults(), ahead=12)
+    assert verdicts(facts_of(job)) == {"p2p-missing": {1}}
