@@ -11,13 +11,29 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from neuron_doctor.collectors.base import Input
-from neuron_doctor.collectors.kube import Container, Event, container_facts, event_facts, node_fact, workload_facts
+from neuron_doctor.collectors.kube import (
+    Container,
+    Event,
+    container_facts,
+    ending,
+    event_facts,
+    node_fact,
+    workload_facts,
+)
 from neuron_doctor.collectors.snapshot import Line, fact
 from neuron_doctor.engine.facts import Fact, Span
 from neuron_doctor.engine.regexes import regex
 
 _GAP = regex(r" {2,}|\t+")
-_TITLE = regex(r"(?:NAMESPACE {2,})?(?:NAME {2,}[A-Z]|LAST SEEN {2,}[A-Z])[\w ()-]*$")
+#: Titles of custom columns are the user's own; those that call a pod so are known where they show its node.
+_TITLE = regex(
+    r"(?:(?:NAMESPACE|NS) {2,})?(?:NAME {2,}[A-Z]|LAST SEEN {2,}[A-Z]|(?P<pod>POD(?:[ _]?NAME)?) {2,}[A-Z])[\w ().-]*$"
+)
+_SHOWS_NODE = regex(r"\bNODE(?:[ _]?NAME)?\b")
+_OWN_TITLES = {
+    "POD": "NAME", "PODNAME": "NAME", "POD NAME": "NAME", "POD_NAME": "NAME", "NODENAME": "NODE", "NODE NAME": "NODE",
+    "NODE_NAME": "NODE", "NS": "NAMESPACE", "PHASE": "STATUS", "EXITCODE": "EXIT", "EXIT CODE": "EXIT", "EXIT_CODE": "EXIT",
+}  # fmt: skip
 _WORD = regex(r"\S+(?: \S+)*")
 _AGE = regex(r"(\d{1,6})([ydhms])")
 _SECONDS = {"y": 31_536_000, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -30,11 +46,14 @@ _STATES = ("STATE", "STATUS", "TERMINALSTATE", "JOB STATUS")
 
 #: A title or a row of one of the tables that are read here, or of another resource in a `kubectl get all`.
 ROW = regex(
-    r"(?:NAMESPACE {2,})?NAME {2,}(?:READY|STATUS|Neuron|TYPE|DESIRED|COMPLETIONS|DATA|STATE|TERMINALSTATE|JOB STATUS)"
+    r"(?:NAMESPACE {2,})?NAME {2,}(?:READY|STATUS|NODE|NAMESPACE|Neuron|TYPE|DESIRED|COMPLETIONS|DATA|STATE|TERMINALSTATE"
+    r"|JOB STATUS)"
     r"|(?:\S+\s{2,})?\S+\s{2,}(?:Complete|Completed|Succeeded|SUCCEEDED|Failed|FAILED|Created|Running|Restarting|Suspended)\s"
     r"|(?:NAMESPACE {2,})?LAST SEEN {2,}TYPE {2,}REASON"
     r"|(?:\S+\s{2,})?\S+\s{2,}\d{1,4}/\d{1,4}\s+\S+\s{2,}\d"
     r"|\S+\s{2,}(?:Ready|NotReady|Unknown)[\w,]*\s"
+    r"|(?:\S+\s{2,}){1,3}(?:Running|Pending|Succeeded|Completed|Failed|Error|CrashLoopBackOff|OOMKilled|Evicted)(?:\s|$)"
+    r"|(?:\S+\s{2,})?POD(?:[ _]?NAME)? {2,}[A-Z]"
     r"|(?:\S+\s{2,})?\S+(?: \([^)\n]{1,60}\))?\s{2,}(?:Normal|Warning)\s+\w+\s"
     r"|(?:\S+\s{2,})?(?:pod|service|deployment|daemonset|replicaset|statefulset|job|node)[\w.]{0,40}/\S+\s"
     r"|\S+\s{2,}(?:\d{1,4}|<none>)(?:\s{2,}(?:\d{1,4}|<none>))*\s*$"
@@ -48,7 +67,8 @@ class _Row(Struct, frozen=True):
 
 def is_title(text: str) -> bool:
     """Whether this line is the title of a table of kubectl."""
-    return bool(_TITLE.match(text))
+    title = _TITLE.match(text)
+    return title is not None and (title["pod"] is None or _SHOWS_NODE.search(text) is not None)
 
 
 def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
@@ -61,6 +81,8 @@ def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             events.append(_event(cells, span))
         elif {"READY", "STATUS", "RESTARTS"} <= cells.keys():
             yield from container_facts(inp, _pod(cells), span)
+        elif {"NAME", "NODE"} <= cells.keys() and _shown(cells, "NODE"):
+            yield from container_facts(inp, _own_columns(cells), span)
         elif states := [cells[title] for title in _STATES if title in cells and not {"READY", "ROLES"} & cells.keys()]:
             yield from _workload(inp, cells, states, span)
         elif {"STATUS", "ROLES"} <= cells.keys():
@@ -85,7 +107,7 @@ def _cells(text: str, titles: Sequence[tuple[str, int]]) -> dict[str, str]:
         values = [text[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
     else:  # re-spaced by whoever pasted it
         values = _GAP.split(text.strip(), len(titles) - 1)
-    return dict(zip([title for title, _ in titles], values, strict=False))
+    return dict(zip([_OWN_TITLES.get(title, title) for title, _ in titles], values, strict=False))
 
 
 def _bare(name: str) -> str:
@@ -110,6 +132,20 @@ def _pod(cells: dict[str, str]) -> Container:
         ready=ready == wanted,
         node=_shown(cells, "NODE"),
         ip=_shown(cells, "IP"),
+    )
+
+
+def _own_columns(cells: dict[str, str]) -> Container:
+    """A pod in a table of columns that somebody chose."""
+    status, code = _shown(cells, "STATUS"), _shown(cells, "EXIT")
+    return Container(
+        pod=_bare(cells["NAME"]),
+        namespace=cells.get("NAMESPACE", ""),
+        phase=status,
+        reason="" if status in _CALM else status,
+        node=_shown(cells, "NODE"),
+        ip=_shown(cells, "IP"),
+        ending=ending(int(code)) if code.isdigit() else None,
     )
 
 

@@ -311,8 +311,8 @@ def _short(hang: Hang, ranks: Sequence[int], gathering: Gathering) -> Blame | No
 
 
 def _awaited_by_all(cycle: Sequence[Gathering]) -> Blame | None:
-    """The one rank that transfers of a circle with several others lack, while it stands in a collective: that it left out its ends
-    is less than that all of those have one too many."""
+    """The one rank that transfers of a circle with several others lack, while it stands in a collective: that it left out its
+    ends is less than that all of those have one too many."""
     transfers = [gathering for gathering in cycle if gathering.is_transfer]
     absent = {rank for gathering in transfers for rank in gathering.absent}
     waiting = {rank for gathering in transfers for rank in gathering.waiting}

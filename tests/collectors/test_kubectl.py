@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from snapshot_inputs import as_input, by_kind, facts_of, one, read
 
+from neuron_doctor.collectors.kube_tables import is_title
 from neuron_doctor.collectors.kubectl import COLLECTORS
 from neuron_doctor.engine.facts import Clock, Fact, Place
 
@@ -61,6 +62,34 @@ def test_custom_columns_of_resources_give_what_nodes_offer() -> None:
         "ip-10-0-1-8   <none>         <none>\n"
     )
     assert [(f.data["neuron"], f.data["neuroncore"], f.data["efa"]) for f in facts] == [(16, 32, -1), (0, 0, -1)]
+
+
+OWN_COLUMNS = """\
+POD      NODE         PHASE       EXIT   IMAGE-ID
+dlrm-0   edge-trn-a   Failed      143    registry.local/dlrm@sha256:9c0d
+dlrm-1   edge-trn-b   Failed      1      registry.local/dlrm@sha256:41aa
+dlrm-2   edge-trn-c   Running     <none> registry.local/dlrm@sha256:41aa
+"""
+
+
+@pytest.mark.parametrize("table", [OWN_COLUMNS, OWN_COLUMNS.replace("POD ", "NAME").replace("NODE     ", "NODENAME ")])
+def test_columns_that_somebody_chose_give_the_nodes_and_ends_of_pods(table: str) -> None:
+    facts = by_kind(facts_of(table))
+    shown = [(f.data["name"], f.place.host, f.data["phase"], f.data["exit_code"]) for f in facts["pod"]]
+    assert shown == [
+        ("dlrm-0", "edge-trn-a", "Failed", 143),
+        ("dlrm-1", "edge-trn-b", "Failed", 1),
+        ("dlrm-2", "edge-trn-c", "Running", 0),
+    ]
+    assert [(f.place.host, f.data["exitcode"]) for f in facts["launcher-failure"]] == [
+        ("edge-trn-a", 143),
+        ("edge-trn-b", 1),
+    ]
+
+
+def test_a_table_of_what_pods_use_is_none_of_pods_and_their_nodes() -> None:
+    assert not is_title("POD      CPU   MEMORY")
+    assert not is_title("POD      the rest of a sentence")
 
 
 def test_a_failed_scheduling_is_over_once_the_same_pod_was_scheduled() -> None:

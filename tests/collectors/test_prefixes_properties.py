@@ -52,7 +52,9 @@ INNERMOST = {
     "2024-06-26 00:32:47.943821: F ./path/x.h:1037] ": RUNTIME_TIME,
     "libfabric:718892:1719361967::efa:mr:f():632<warn> ": Instant(1719361967 * 10**9, Clock.UTC, 10**9),
 }
-plain = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=60).map(lambda text: ("message" + text).rstrip())
+plain = st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=60).map(
+    lambda text: ("message" + text).rstrip()
+)
 
 
 @given(st.lists(st.sampled_from(LABELS), max_size=6), st.sampled_from(sorted(INNERMOST)), plain)
