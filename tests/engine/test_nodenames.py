@@ -57,3 +57,14 @@ def test_a_host_that_is_called_after_its_address_is_the_one_of_that_address(name
     facts = [hit("x", host="ip-10-2-9-44"), hit("y", host="10.2.9.44"), hit("z", host=name)]
     placed = list(complete(facts, survey(facts, ())))
     assert [fact.place.host for fact in placed] == ["ip-10-2-9-44", "ip-10-2-9-44", found]
+
+
+def test_a_rank_that_says_the_name_of_a_known_host_is_there() -> None:
+    told = [named("node3", None, rank=7), named("part-00012", None, rank=8)]
+    kernel = hit("oops", host="node3", source="dmesg", offset=9)
+    assert hosts(hit("x", rank=7), hit("x", rank=8, offset=1), kernel, *told) == ["node3", None, "node3"]
+    assert hosts(hit("x", rank=7), *told) == [None]
+    nothing = Fact("identity", {}, Place(rank=7), Span("s"), "s")
+    assert hosts(hit("x", rank=7), nothing) == [None]
+    moved = [*told, named("node4", None, rank=7), hit("y", host="node4", source="d", offset=8)]
+    assert hosts(hit("x", rank=7), kernel, *moved)[0] is None
