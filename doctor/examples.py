@@ -16,7 +16,7 @@ from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.decide import decide
 from neuron_doctor.engine.diagnosis import Evidence, evidence_of
 from neuron_doctor.engine.facts import Collection, Fact
-from neuron_doctor.engine.match import Ground, Match, ground_of, match_rules, matches_of
+from neuron_doctor.engine.match import Ground, Match, all_matches, ground_of, matches_of
 from neuron_doctor.engine.rulebook import Rule, Rulebook
 from neuron_doctor.engine.rulefile import ExampleDoc
 from neuron_doctor.engine.shared_places import KIND as SHARED_PLACE
@@ -107,6 +107,6 @@ def _shared(rule: Rule, rulebook: Rulebook, evidence: Evidence) -> Sequence[Fact
     """What the failing ranks have in common, for a rule that asks for it: known only when all others have been applied."""
     if not any(query.name == SHARED_PLACE for query in cond.queries(rule.when)):
         return ()
-    matches, _ = match_rules(rulebook, evidence.facts, evidence.sources, evidence.topology)
+    matches = all_matches(rulebook, evidence.facts, evidence.sources, evidence.topology)
     graph = decide(matches, evidence.facts, evidence.sources)
     return shared_places(graph, evidence.facts, evidence.sources, evidence.topology)

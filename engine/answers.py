@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 
 from neuron_doctor.engine.expressions import Expression, RecordQuery, Test, Version, field_of, holds
 from neuron_doctor.engine.facts import Fact, Value
@@ -18,6 +18,11 @@ class Answers:
             self._by_name[fact.name].append(fact)
         self._by_value: dict[tuple[str, str], Mapping[Value, Sequence[int]]] = {}
         self._found: dict[RecordQuery, Sequence[Fact]] = {}
+
+    @property
+    def names(self) -> KeysView[str]:
+        """The names that the facts have."""
+        return self._by_name.keys()
 
     def of(self, query: RecordQuery) -> Sequence[Fact]:
         """The facts that answer it, in their order."""

@@ -134,6 +134,12 @@ def anchors(condition: Condition) -> tuple[RecordQuery, ...]:
             return queries(condition)
 
 
+@lru_cache(_MOST)
+def anchor_names(condition: Condition) -> frozenset[str]:
+    """What these records are called: without one of them, a rule need not be looked at."""
+    return frozenset(query.name for query in anchors(condition))
+
+
 def counts(condition: Condition) -> Iterator[RecordQuery]:
     """The queries whose records are counted or quantified over: their storms may not be capped."""
     match condition:
@@ -146,6 +152,7 @@ def counts(condition: Condition) -> Iterator[RecordQuery]:
             return
 
 
+@lru_cache(_MOST)
 def asks_for_peers(condition: Condition) -> bool:
     """Whether a quantifier of it is over the peers of process groups."""
     if isinstance(condition, Combination):

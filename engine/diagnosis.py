@@ -24,7 +24,7 @@ from neuron_doctor.engine.held_ranks import with_held_ranks
 from neuron_doctor.engine.hidden import hushed, told
 from neuron_doctor.engine.idleness import standing_still
 from neuron_doctor.engine.lost_hosts import lost_hosts
-from neuron_doctor.engine.match import canonical, match_rules
+from neuron_doctor.engine.match import all_matches, canonical, match_rules
 from neuron_doctor.engine.moments import with_years
 from neuron_doctor.engine.nodenames import at_their_nodenames
 from neuron_doctor.engine.oom_accounts import with_accounts
@@ -56,7 +56,7 @@ _STANDING = frozenset({"fr-rank", "stand", "ndet-event", "barrier"})
 def diagnose(rulebook: Rulebook, collection: Collection) -> Diagnosis:
     """The whole way from what was collected to a verdict. Pure: the same for the same facts in any order."""
     diagnosis = diagnose_once(rulebook, collection)
-    tried = counterfactuals(partial(diagnose_once, rulebook), collection, diagnosis)
+    tried = counterfactuals(partial(diagnose_once, rulebook, trial=True), collection, diagnosis)
     return replace(diagnosis, counterfactuals=tried)
 
 
@@ -70,12 +70,17 @@ class Evidence(Struct, frozen=True):
     votes: Witnesses
 
 
-def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = True) -> Diagnosis:
+def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = True, trial: bool = False) -> Diagnosis:
     """The verdict alone, without the trial of what it rests on. Of a collection that is not `whole`, ranks are compared by
-    their recorders only, and nothing is said of what all that failed have in common, or of who says nothing."""
+    their recorders only, and nothing is said of what all that failed have in common, or of who says nothing. In a `trial` it
+    is not said which rules could not be evaluated."""
     evidence = evidence_of(collection, rulebook.harmless, whole=whole)
     facts, sources, topology = evidence.facts, evidence.sources, evidence.topology
-    matches, missing = match_rules(rulebook, facts, sources, topology)
+    missing: Sequence[NotEvaluable] = ()
+    if trial:
+        matches = all_matches(rulebook, facts, sources, topology)
+    else:
+        matches, missing = match_rules(rulebook, facts, sources, topology)
     graph = with_held_ranks(decide(at_full_disks(matches, facts), facts, sources), topology)
     if whole:
         graph = with_shared_places(rulebook, graph, facts, sources, topology)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain, combinations
 from operator import attrgetter
 from typing import Any
 
@@ -18,7 +19,6 @@ from neuron_doctor.engine.evaluate import Scene, evaluate
 from neuron_doctor.engine.expressions import RecordQuery
 from neuron_doctor.engine.facts import Fact, Place, Source, ranks_of
 from neuron_doctor.engine.parallel_groups import parallel_groups
-from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Rule, Rulebook
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.verdict import NotEvaluable, Proof
@@ -52,19 +52,25 @@ def match_rules(
 ) -> tuple[list[Match], list[NotEvaluable]]:
     """Every match of every rule, and the rules that could not be evaluated for want of a source."""
     ground = ground_of(rulebook, facts, sources, topology)
-    collected = {source.kind for source in sources}
-    patterns = {pattern.id: pattern for pattern in rulebook.patterns.patterns}
-    matches: dict[str, list[Match]] = {}
-    missing: list[NotEvaluable] = []
+    found = _found(rulebook, ground)
+    missing = _not_evaluable(rulebook, ground, found, {source.kind for source in sources})
+    return _claimed(chain.from_iterable(found.values()), facts), missing
+
+
+def all_matches(
+    rulebook: Rulebook, facts: Sequence[Fact], sources: Sequence[Source], topology: Topology
+) -> list[Match]:
+    """Every match of every rule alone."""
+    found = _found(rulebook, ground_of(rulebook, facts, sources, topology))
+    return _claimed(chain.from_iterable(found.values()), facts)
+
+
+def _found(rulebook: Rulebook, ground: Ground) -> dict[str, list[Match]]:
+    """The matches of each rule; those that a rule refers to come before it."""
+    found: dict[str, list[Match]] = {}
     for rule in rulebook.rules:
-        matches[rule.id] = matches_of(rule, ground, matches)
-        if matches[rule.id]:
-            continue
-        needs, lacks = _needs(rule.when, patterns, collected), ground.blind.of(rule.when, ground.answers, matches)
-        if needs or lacks:
-            missing.append(NotEvaluable(rule.id, tuple(sorted(needs)), lacks))
-    found = [match for of_rule in matches.values() for match in of_rule]
-    return _claimed(found, facts), sorted(missing, key=lambda n: n.rule)
+        found[rule.id] = matches_of(rule, ground, found)
+    return found
 
 
 def _claimed(matches: Iterable[Match], facts: Iterable[Fact]) -> list[Match]:
@@ -118,8 +124,10 @@ def ground_of(rulebook: Rulebook, facts: Sequence[Fact], sources: Sequence[Sourc
 def scenes(rule: Rule, ground: Ground, earlier: Mapping[str, Sequence[Match]]) -> Iterator[tuple[Key, Scene]]:
     """Every place at which a rule is looked at, in a fixed order, with what is visible there. `earlier`: what the rules before
     it have found."""
-    if not any(ground.answers.of(query) for query in cond.anchors(rule.when)):
+    if ground.answers.names.isdisjoint(cond.anchor_names(rule.when)):
         return  # so it is for most rules, most often
+    if not any(ground.answers.of(query) for query in cond.anchors(rule.when)):
+        return
     groups = _Groups(rule, ground.answers, single_host=len(ground.topology.hosts) <= 1)
     findings = _Findings(rule, earlier)
     for key in sorted(groups.keys, key=_sortable):
@@ -324,21 +332,37 @@ def _without_echoes(matches: list[Match]) -> list[Match]:
 # --- what a rule needs ---------------------------------------------------------------------------------------------
 
 
-def _needs(condition: cond.Condition, patterns: Mapping[str, Pattern], collected: set[str]) -> set[str]:
-    """The kinds of source without which the condition can never hold here; empty where it could."""
+def _not_evaluable(
+    rulebook: Rulebook, ground: Ground, found: Mapping[str, Sequence[Match]], collected: set[str]
+) -> list[NotEvaluable]:
+    """The rules that could not be evaluated, each with what it lacks."""
+    patterns = {pattern.id: pattern for pattern in rulebook.patterns.patterns}
+
+    @cache
+    def lacking(name: str) -> frozenset[str]:
+        kinds = kinds_that_show(name, patterns)
+        return _NOTHING if kinds & collected else frozenset(kinds)
+
+    missing: list[NotEvaluable] = []
+    for rule in rulebook.rules:
+        if not found[rule.id]:
+            needs, lacks = _needs(rule.when, lacking), ground.blind.of(rule.when, ground.answers, found)
+            if needs or lacks:
+                missing.append(NotEvaluable(rule.id, tuple(sorted(needs)), lacks))
+    return sorted(missing, key=lambda n: n.rule)
+
+
+def _needs(condition: cond.Condition, lacking: Callable[[str], frozenset[str]]) -> frozenset[str]:
+    """The kinds of source without which the condition can never hold here; empty where it could. `lacking`: the kinds that can
+    show a record of a name, if none of them was collected."""
     if isinstance(condition, cond.FindingRef):
-        return set()
+        return _NOTHING
     if isinstance(condition, cond.Combination):
         if condition.op == "none":
-            return set()
-        needs = [_needs(part, patterns, collected) for part in condition.parts]
-        if condition.op == "all":
-            return set().union(*needs)
-        return set().union(*needs) if all(needs) else set()
-    lacking = [kinds for query in cond.anchors(condition) if not (kinds := sources_of(query, patterns)) & collected]
-    return set().union(*lacking)
+            return _NOTHING
+        needs = [_needs(part, lacking) for part in condition.parts]
+        return _NOTHING.union(*needs) if condition.op == "all" or all(needs) else _NOTHING
+    return _NOTHING.union(*map(lacking, cond.anchor_names(condition)))
 
 
-def sources_of(query: RecordQuery, patterns: Mapping[str, Pattern]) -> set[str]:
-    """The kinds of source that can show a record."""
-    return kinds_that_show(query.name, patterns)
+_NOTHING: frozenset[str] = frozenset()

@@ -17,7 +17,7 @@ from neuron_doctor.engine.coincidence import tail
 from neuron_doctor.engine.decide import Graph
 from neuron_doctor.engine.facts import Fact, Source, Value, ranks_of
 from neuron_doctor.engine.grades import EdgeType, Role
-from neuron_doctor.engine.match import match_rules
+from neuron_doctor.engine.match import all_matches
 from neuron_doctor.engine.rank_places import Spot, Spots, spots_of_ranks
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.rulebook import Rulebook
@@ -100,7 +100,7 @@ def with_shared_places(
     if not shared:
         return graph
     rules = tuple(rule for rule in rulebook.rules if any(query.name == KIND for query in cond.queries(rule.when)))
-    matches, _ = match_rules(replace(rulebook, rules=rules), shared, sources, topology)
+    matches = all_matches(replace(rulebook, rules=rules), shared, sources, topology)
     roles = [Role.CONTEXT] * len(matches)
     return replace(graph, matches=[*graph.matches, *matches], roles=[*graph.roles, *roles])
 
