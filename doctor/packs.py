@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -16,7 +16,8 @@ from neuron_doctor.found import found_packs, found_site, site_of
 from neuron_doctor.installed import installed
 from neuron_doctor.keep import Keep, keep_of_user
 from neuron_doctor.request import Packs
-from neuron_doctor.rulecache import compiled
+from neuron_doctor.rulecache import code_paths, compiled, recalled
+from neuron_doctor.rulestamps import stamp_of
 
 #: What the pack of this program is called.
 BUILT_IN = "built-in"
@@ -33,7 +34,9 @@ def load(packs: Packs, keep: Keep | None = None) -> Rulebook:
     """The rules of the packs, as the site file has them today, without their examples; compiled once and kept for other runs.
     Raises RulebookError."""
     keep = keep_of_user() if keep is None else keep
-    return _today(compiled(files_of(packs, keep), keep, site_file(packs)))
+    some, site = roots(packs, keep), site_file(packs)
+    stamp = stamp_of(some, site, code_paths())
+    return _today(recalled(stamp, keep) or compiled(_files_of(some), keep, site, stamp))
 
 
 def load_with_examples(packs: Packs) -> Rulebook:
@@ -72,7 +75,10 @@ def directories(packs: Packs) -> list[Path]:
 
 def files_of(packs: Packs, keep: Keep | None = None) -> list[PackFile]:
     """The files of the packs, the built-in one first; without its rules if they are not wanted."""
-    some = roots(packs, keep)
+    return _files_of(roots(packs, keep))
+
+
+def _files_of(some: Sequence[Root]) -> list[PackFile]:
     files = read_packs(some)
     there = {file.root for file in files}
     empty = [root for root in some if root.base not in there]

@@ -28,7 +28,7 @@ from neuron_doctor.engine.rulebook import Cause, Explains, Follows, Pack, Rule, 
 from neuron_doctor.engine.site import Gone, Silence, Site
 from neuron_doctor.keep import Keep
 
-_SORT = "rules"
+_SORT, _STAMPS = "rules", "stamps"
 _CLASSES: Sequence[type] = (
     Cause,
     Explains,
@@ -68,9 +68,17 @@ _ALLOWED = {(cls.__module__, cls.__qualname__): cls for cls in _CLASSES}
 _UNREADABLE = (pickle.UnpicklingError, AttributeError, EOFError, IndexError, KeyError, TypeError, ValueError)
 
 
-def compiled(files: Sequence[PackFile], keep: Keep, site: PackFile | None = None) -> Rulebook:
+def recalled(stamp: str, keep: Keep) -> Rulebook | None:
+    """The rulebook of the files that this stamp stands for; None where it is not known."""
+    key = keep.get(_STAMPS, stamp) if stamp else None
+    kept = keep.get(_SORT, key.decode("ascii")) if key else None
+    return _read(kept) if kept else None
+
+
+def compiled(files: Sequence[PackFile], keep: Keep, site: PackFile | None = None, stamp: str = "") -> Rulebook:
     """The rulebook of these files and this site file, without the examples of its rules, and without what the site file says of
-    rules that are gone. Raises RulebookError; what is wrong is never kept."""
+    rules that are gone; from now on recalled by the `stamp` that they had before they were read. Raises RulebookError; what is
+    wrong is never kept."""
     key = _key([*files, site] if site else files)
     kept = keep.get(_SORT, key)
     rulebook = _read(kept) if kept else None
@@ -80,6 +88,8 @@ def compiled(files: Sequence[PackFile], keep: Keep, site: PackFile | None = None
         rulebook = compile_rulebook(files, VERSION, site, forgiving=True)
         rulebook = replace(rulebook, rules=tuple(replace(rule, examples=None) for rule in rulebook.rules))
         keep.put(_SORT, key, pickle.dumps(replace(rulebook, causes=dict(rulebook.causes)), protocol=5))
+    if stamp:
+        keep.put(_STAMPS, stamp, key.encode("ascii"))
     return rulebook
 
 
@@ -97,11 +107,16 @@ def _key(files: Sequence[PackFile]) -> str:
 def code_digest() -> str:
     """Of the engine as it stands: in a checkout it changes without a new version."""
     known = sha256()
-    engine = os.path.dirname(neuron_doctor.engine.__file__ or "")
-    for name in _SHAPE_IT:
-        with open(os.path.join(engine, name), "rb", buffering=0) as file:
+    for path in code_paths():
+        with open(path, "rb", buffering=0) as file:
             known.update(file.read())
     return known.hexdigest()
+
+
+def code_paths() -> list[str]:
+    """The files of the engine that shape a rulebook."""
+    engine = os.path.dirname(neuron_doctor.engine.__file__ or "")
+    return [os.path.join(engine, name) for name in _SHAPE_IT]
 
 
 _SHAPE_IT = (

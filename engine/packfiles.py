@@ -65,6 +65,12 @@ def read_packs(roots: Sequence[Root]) -> list[PackFile]:
     return [file for root in roots for file in _files(root)]
 
 
+def paths_of(root: Root) -> list[str]:
+    """Where the files are that may be read of it, in a fixed order."""
+    folder = os.path.abspath(root.directory)
+    return [f"{folder}/{'/'.join(path)}" for path in sorted(_paths(folder))]
+
+
 def _files(root: Root) -> Iterator[PackFile]:
     if root.fault:
         yield PackFile(root.base, b"", fault=root.fault, base=root.base, pack=root.name)
