@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
-from neuron_doctor.collectors.snapshot import fact, head_lines, output, read_lines
+from neuron_doctor.collectors.snapshot import fact, head_lines, opening, output, read_lines
 from neuron_doctor.engine.facts import NOWHERE, Fact, Place, Span, Value
 from neuron_doctor.engine.regexes import regex
 
@@ -110,9 +110,12 @@ def arguments_data(flags: Mapping[str, str]) -> tuple[dict[str, Value], Place]:
 
 
 def _is_arguments(head: bytes, _name: str) -> bool:
+    written = head.lstrip()[:1] == b"{"
+    if not written and (first := opening(head)) and not arguments_of(first):
+        return False  # so it is for nearly every text
     if b"error-code" not in head and b"error_code" not in head:
         return False
-    if head.lstrip()[:1] == b"{":
+    if written:
         return len(_recorded(head)) > 1
     texts = head_lines(head)
     return bool(texts) and all(arguments_of(text) for text in texts)

@@ -99,6 +99,11 @@ _SLURM = regex(r"slurm-(?P<job>\d{1,12})(?:[_.-].{0,100})?\.(?:out|err|log)(?:\.
 
 _KUBELET_POD = regex(r"[a-z\d-]{1,63}_(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32,36}")
 _KUBELET_LINK = regex(r"(?P<pod>[a-z\d.-]{1,253})_[a-z\d-]{1,63}_(?P<container>[a-z\d-]{1,63})-[\da-f]{64}\.log")
+#: One of these stands in every name that a host is found in; most names of files have none.
+_OF_A_HOST = regex(
+    rf"ip-|i-|10\.|192\.|172\.|{_NOUN}|trn|inf|worker|\.(?:internal|local|lan|pcluster)",
+    re.IGNORECASE,
+)
 
 
 def plain(name: str) -> str:
@@ -125,6 +130,8 @@ def has_shape_of_host(name: str) -> bool:
 
 
 def _host(name: str, shape: re.Pattern[str]) -> str | None:
+    if not _OF_A_HOST.search(name):
+        return None
     stem = bare(name)
     return stem if stem and shape.fullmatch(stem) else _address(name)
 
@@ -185,13 +192,15 @@ def _dump(name: str) -> Place:
 
 
 def _of_file(name: str) -> Place:
-    pid, job = _PID.search(name), _SLURM.fullmatch(name)
-    place = Place(
-        job=job["job"] if job else None,
-        host=_host(name, _HOST_FILE),
-        instance_id=_instance(name),
-        pid=int(pid["pid"]) if pid else None,
-    )
+    pid, job, host, instance_id = _PID.search(name), _SLURM.fullmatch(name), _host(name, _HOST_FILE), _instance(name)
+    place = NOWHERE
+    if pid or job or host or instance_id:
+        place = Place(
+            job=job["job"] if job else None,
+            host=host,
+            instance_id=instance_id,
+            pid=int(pid["pid"]) if pid else None,
+        )
     return _dump(name).over(place).over(_rank(name))
 
 

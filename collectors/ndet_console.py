@@ -21,8 +21,8 @@ _EVENT = regex(
     r"\s*(?P<event>\S[^\n]{0,400}?) \((?P<phase>\w)\) NC (?P<core>\d{1,6}) @ (?P<start>\S{1,32}) - (?P<end>\S{1,32}?): "
     r"(?P<args>\{[^\n]{0,2000})"
 )
-#: What stands in every line of its output.
-_WORDS = (b") NC ", b"no errors detected ")
+#: What stands in every line of its output. A single character is found far sooner than a word, and few logs have this one.
+_MARK, _WORD, _NOTHING = b"@", b") NC ", b"no errors detected "
 _TIME = regex(r"-?\d{1,18}(?:\.\d{0,9})?")
 #: One integer of the dictionary that stands for the arguments.
 _ARG = regex(r"['\"](?P<name>\w{1,64})['\"]: (?P<value>-?\d{1,19})(?!\d)")
@@ -36,7 +36,7 @@ _COMPLETE = "X"
 
 def sniff(head: bytes, _name: str) -> bool:
     """Whether the text is mainly output of neuron-det."""
-    if not any(word in head for word in _WORDS):
+    if not (_MARK in head and _WORD in head) and _NOTHING not in head:
         return False
     lines = head_lines(head)
     others = 0

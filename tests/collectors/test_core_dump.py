@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from snapshot_inputs import claimed_by, facts_of, one
 
+from neuron_doctor.collectors import core_dump
 from neuron_doctor.collectors.core_dump import arguments_of, core_dump_data, place_of_core_dump_path
 from neuron_doctor.collectors.hints import place_of_path
+from neuron_doctor.collectors.snapshot import head_lines
 from neuron_doctor.engine.facts import NOWHERE
 
 IID = "i-0123456789abcdef0"
@@ -94,3 +96,26 @@ def test_a_flag_without_a_value_takes_nothing_from_the_next_one() -> None:
 @pytest.mark.parametrize("text", ["--lr 1 --error-code 5", "", "neuron-dump failed with error-code 5"])
 def test_other_command_lines_are_not_arguments_of_neuron_dump(text: str) -> None:
     assert arguments_of(text) == {}
+
+
+LINES = st.sampled_from(
+    [
+        "neuron-dump --error-code 5 --log-id 7 --cluster-id 0123456789abcdef --error-location api",
+        "--log-id 7 --cluster-id 0123456789abcdef",
+        "--error-code 5",
+        "noise with error-code in it",
+        "$ neuron-dump --help",
+        "",
+        "x" * 3000,
+        "\0",
+        "{",
+    ]
+)
+
+
+@given(st.lists(LINES, max_size=4))
+def test_a_look_at_the_first_line_refuses_no_arguments_of_neuron_dump(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    head, texts = text.encode(), head_lines(text.encode())
+    arguments = "error-code" in text and bool(texts) and all(arguments_of(one) for one in texts)
+    assert core_dump.COLLECTORS[1].sniff(head, "x") == arguments

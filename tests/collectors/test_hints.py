@@ -1,9 +1,12 @@
 """Hints of paths: the shapes that say a place, and the many names with numbers that do not."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neuron_doctor.collectors import hints
 from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.engine.facts import NOWHERE
 
@@ -192,3 +195,19 @@ def test_an_address_before_anything_else_is_the_host(name: str) -> None:
 @pytest.mark.parametrize("name", ["peers_of_ip-10-77-3-3_rank8.log", "ip-10-77-3-3x_rank8.log", "ip-10-77-3_rank8.log"])
 def test_an_address_within_a_name_is_not(name: str) -> None:
     assert place_of_path(name).host is None
+
+
+WORDS = (
+    "10. 0 3 17 rank local node Host a \u017ferver compute algo dy trn1 INF2 worker .internal .log .tar.gz dmesg pid"
+)
+PARTS = st.sampled_from([*"/!._-=", *WORDS.split(), "ip-10-0-3-7", INSTANCE, "172.16.0.3", "2026-03-10"])
+
+
+@given(st.lists(PARTS, max_size=9).map("".join))
+def test_what_a_name_of_a_host_must_have_in_it_hides_no_host(path: str) -> None:
+    place = place_of_path(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hints, "_OF_A_HOST", re.compile(""))
+        hints._of_directories.cache_clear()
+        assert place_of_path(path) == place
+    hints._of_directories.cache_clear()
