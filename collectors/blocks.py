@@ -13,6 +13,8 @@ BLOCK = 256 * 1024
 CONTEXT = 8 * 1024
 #: A line is cut here; no log writes longer ones on purpose.
 MAX_LINE = 1024 * 1024
+#: What is worth a copy, how much of it tells whether its lines are short, and what is short (bytes).
+_MANY, _SAMPLE, _SHORT = 4096, 1024, 48
 
 
 class Extent(Struct, frozen=True):
@@ -48,16 +50,25 @@ class Block(Struct):
     def line_number(self, at: int) -> int:
         """The number of the line that begins at index `at`."""
         if at < self.start:
-            return self.line - self.data.count(b"\n", at, self.start)
+            return self.line - newlines(self.data, at, self.start)
         if not self.start <= self._counted <= at:
             self._counted, self._line = self.start, self.line
-        self._line += self.data.count(b"\n", self._counted, at)
+        self._line += newlines(self.data, self._counted, at)
         self._counted = at
         return self._line
 
     def lines(self) -> int:
         """How many lines end in this block's own part."""
         return self.line_number(self.end) - self.line
+
+
+def newlines(data: bytes, begin: int, end: int) -> int:
+    """How many line ends stand between these indexes. Where lines are not short, taking them out of a copy takes less than half
+    the time of counting: it jumps from one to the next, while counting looks at every byte."""
+    if end - begin < _MANY or data.count(b"\n", begin, begin + _SAMPLE) * _SHORT > _SAMPLE:
+        return data.count(b"\n", begin, end)
+    part = data[begin:end]
+    return len(part) - len(part.replace(b"\n", b""))
 
 
 def blocks(stream: BufferedReader, extent: Extent = WHOLE) -> Iterator[Block]:

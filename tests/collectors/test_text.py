@@ -370,3 +370,14 @@ def test_a_pattern_may_say_what_stands_above_its_anchor(text: str, found: list[s
 def test_every_form_of_a_kernel_line_makes_a_kernel_log(line: str) -> None:
     assert is_of_kernel(line.encode())
     assert not is_of_kernel(b"2025-07-02 18:59:18,244 INFO train: step=100 loss=2.3")
+
+
+SEVERAL = st.sampled_from([b"", b"\n", b"\r\n", b"x", b"\n" * 700, b"y" * 100 + b"\n", b"z" * 5000]) | st.binary(
+    max_size=9
+)
+
+
+@given(st.lists(SEVERAL, max_size=40).map(b"".join), st.integers(0, 20_000), st.integers(0, 20_000))
+def test_line_ends_are_counted_whatever_the_lines(data: bytes, begin: int, end: int) -> None:
+    begin, end = min(begin, len(data)), min(end, len(data))
+    assert blocks_module.newlines(data, begin, end) == data[begin:end].count(b"\n")
