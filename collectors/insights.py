@@ -1,9 +1,11 @@
-"""Exports of CloudWatch Logs Insights: one document with the records of many streams, in any order. Each stream is a member, as
+"""Exports of CloudWatch Logs Insights, and of Kibana: one document with the records of many streams, in any order. Each stream is a member, as
 of an archive, and its records are lines of text below the time that CloudWatch gave them, the oldest first.
 
 Formats: `aws logs get-query-results` (`{"results": [[{"field": "@timestamp", "value": ...}, ...]]}`), what the console exports
 as JSON (an array of objects) and as CSV (a row of titles). Times are in UTC. Insights gives the newest first unless asked
-otherwise, and what is of one moment in no order. The fields `kubernetes.*` are those of Container Insights.
+otherwise, and what is of one moment in no order. The fields `kubernetes.*` are those of Container Insights. What Discover of
+Kibana exports as CSV has the columns that somebody chose, `host.name` (ECS) among them where hosts matter; its times are those
+of the browser (`Sep 30, 2026 @ 21:18:28.052`), in a zone that nothing names.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from neuron_doctor.collectors.documents import DamagedDocument, elements
 from neuron_doctor.collectors.log_streams import UNNAMED, clean, member_of_stream
 from neuron_doctor.collectors.streams import Damaged, Member
 from neuron_doctor.collectors.timestamps import read_iso, read_milliseconds
-from neuron_doctor.engine.facts import Instant
+from neuron_doctor.engine.facts import Clock, Instant
 from neuron_doctor.engine.regexes import regex
 
 #: Logs Insights gives 10,000 records at most; of a longer document the rest is not read (bytes).
@@ -37,14 +39,16 @@ _ROWS = regex(_OPEN + rb'\[\s{0,40}(?=\{\s{0,40}"[\w@.]{1,80}"\s{0,40}:)')
 _TITLES = regex(rb'\A(?:\xef\xbb\xbf)?(?:"?[@\w.]{1,80}"?,){1,40}"?[@\w.]{1,80}"?\r?\n')
 _TIME, _MESSAGES = "@timestamp", ("@message", "message", "log", "log_processed.log", "msg")
 _STREAMS = ("@logStream", "logStreamName", "logStream")
-_HOSTS = ("kubernetes.host", "kubernetes.node_name")
+_HOSTS = ("kubernetes.host", "kubernetes.node_name", "kubernetes.node.name", "host.name", "host.hostname", "agent.hostname")
+#: How Kibana shows a time, unless told otherwise (`dateFormat`).
+_KIBANA = "%b %d, %Y @ %H:%M:%S.%f"
 _POD, _CONTAINER = "kubernetes.pod_name", "kubernetes.container_name"
 
 Row = Mapping[str, str]
 
 
 class _Record(Struct, frozen=True):
-    """When it was, as CloudWatch says, and what it says."""
+    """When it was, as the store of logs says, and what it says."""
 
     instant: Instant | None
     message: str
@@ -117,7 +121,17 @@ def _flat(entry: Mapping[str, object], above: str = "") -> Iterator[tuple[str, s
 
 def _time(row: Row) -> Instant | None:
     told = row.get(_TIME) or ""
-    return read_milliseconds(told) or read_iso(told if told.endswith("Z") else f"{told}Z")
+    return read_milliseconds(told) or read_iso(told if told.endswith("Z") else f"{told}Z") or _shown(told)
+
+
+def _shown(told: str) -> Instant | None:
+    """A time as Kibana shows it, by the clock of whoever asked."""
+    try:
+        when = datetime.strptime(told, _KIBANA).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    ns = int(when.timestamp()) * 10**9 + when.microsecond * 1000
+    return Instant(ns, Clock.HOST_LOCAL, 10**6)
 
 
 # --- streams -------------------------------------------------------------------------------------------------------
@@ -157,4 +171,5 @@ def _stamp(instant: Instant | None) -> str:
     if instant is None:
         return ""
     when = datetime.fromtimestamp(instant.ns // 10**9, UTC)
-    return f"{when:%Y-%m-%dT%H:%M:%S}.{instant.ns // 10**6 % 1000:03}Z "
+    zone = "Z" if instant.clock is Clock.UTC else ""
+    return f"{when:%Y-%m-%dT%H:%M:%S}.{instant.ns // 10**6 % 1000:03}{zone} "

@@ -112,3 +112,17 @@ def test_what_is_cut_off_gives_what_was_whole() -> None:
 )
 def test_other_documents_are_no_export(text: str) -> None:
     assert not is_export(text.encode())
+
+
+def test_an_export_of_kibana_is_put_in_order_by_the_hosts_that_it_names() -> None:
+    text = (
+        "@timestamp,host.name,log.file.path,message\n"
+        '"Sep 30, 2026 @ 21:18:28.052",n-02,/var/log/t.log,last\n'
+        '"Sep 30, 2026 @ 21:18:27.985",n-05,/var/log/t.log,"other, host"\n'
+        '"Sep 30, 2026 @ 21:18:27.938",n-02,/var/log/t.log,first\n'
+    )
+    assert streams(text) == {  # no zone: the browser showed its own
+        "nodes/n-02/events": "2026-09-30T21:18:27.938 first\n2026-09-30T21:18:28.052 last\n",
+        "nodes/n-05/events": "2026-09-30T21:18:27.985 other, host\n",
+    }
+    assert place_of_path("x.csv!nodes/n-02/events").host == "n-02"
