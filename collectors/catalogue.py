@@ -25,6 +25,7 @@ from neuron_doctor.collectors import (
     text,
     ulimit,
     uname,
+    watch_rules,
 )
 from neuron_doctor.collectors.base import Collector
 from neuron_doctor.engine.matcher import Matcher
@@ -42,6 +43,7 @@ def collectors_for(
 _PRECISE: tuple[Collector, ...] = (
     papers.COLLECTOR,
     programs.COLLECTOR,
+    watch_rules.COLLECTOR,
     flight_recorder.COLLECTOR,
     *ndet.COLLECTORS,
     neuron_monitor.COLLECTOR,

@@ -3,11 +3,12 @@ boot, through the runs of other people; what it says of last week is a risk for 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.facts import Clock, Fact, Source
 from neuron_doctor.engine.job_logs import job_logs
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment, Track
@@ -17,6 +18,11 @@ _HOUR = 3600 * 1_000_000_000
 #: How much older a record must be; much more where two wall clocks of one host may be in two time zones.
 _MARGIN = _HOUR
 _MARGIN_OF_WALL_CLOCKS = 26 * _HOUR
+#: No two hosts of a job show dates that lie so far apart. (One whose clock was never set shows years.)
+_MARGIN_OF_DATES, _UNSET = 14 * 24 * _HOUR, 400 * 24 * _HOUR
+_DATED = frozenset({Clock.UTC, Clock.HOST_LOCAL})
+#: So many processes of one log have opened devices of a host where the numbers of that many are the same.
+_PROCESSES = 2
 _EVER = 1 << 80
 
 
@@ -56,6 +62,8 @@ class Beforehand(Struct, frozen=True):
 
     def _before(self, moment: Moment, start: Moment) -> bool | None:
         gap = self.clocks.difference(moment, start)
+        if gap is None and {moment.instant.clock, start.instant.clock} <= _DATED:
+            return True if _MARGIN_OF_DATES < start.instant.ns - moment.instant.ns < _UNSET else None
         margin = _MARGIN if self.clocks.one_zone(moment, start) else _MARGIN_OF_WALL_CLOCKS
         return gap.within(margin + 1, _EVER) if gap else None
 
@@ -64,16 +72,26 @@ def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timelin
     """What these facts and sources tell of the beginning of the run."""
     facts = tuple(facts)
     logs = {source.id for source in job_logs(sources, facts)}
+    opened = [moment for fact in _opened(facts, logs) if (moment := clocks.moment(fact))]
+    begun = [moment for s in sources if s.id in logs and (moment := clocks.clocks.beginning(s))]
+    return Beforehand(clocks.clocks.kernel, _earliest([*opened, *begun]), clocks)
+
+
+def _opened(facts: Sequence[Fact], logs: Collection[str]) -> Iterator[Fact]:
+    """When processes of these logs opened devices. Those of a log that names no host are known by several numbers that are the
+    same: one alone may be that of anybody, or of a process in a container."""
     processes = {
         (fact.place.host, fact.place.pid) for fact in facts if fact.source in logs and fact.place.pid is not None
     }
-    opened = [
-        moment
-        for fact in facts
-        if fact.kind == "attach" and (fact.place.host, fact.place.pid) in processes and (moment := clocks.moment(fact))
-    ]
-    begun = [moment for s in sources if s.id in logs and (moment := clocks.clocks.beginning(s))]
-    return Beforehand(clocks.clocks.kernel, _earliest([*opened, *begun]), clocks)
+    attached = [fact for fact in facts if fact.kind == "attach"]
+    anywhere: dict[str | None, set[int]] = defaultdict(set)
+    for fact in attached:
+        if (None, fact.place.pid) in processes and fact.place.pid is not None:
+            anywhere[fact.place.host].add(fact.place.pid)
+    for fact in attached:
+        at, pid = fact.place.host, fact.place.pid
+        if (at, pid) in processes or (len(anywhere[at]) >= _PROCESSES and pid in anywhere[at]):
+            yield fact
 
 
 def _earliest(moments: Iterable[Moment]) -> tuple[Moment, ...]:

@@ -34,7 +34,8 @@ def names_of_hosts(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Unify the names that stand together in one record or as one place: hostname, instance id, address.
 
-    A host that goes with two instances (a launcher's log that collects many hosts' lines) proves nothing. The name that is
+    A host that goes with two instances (a launcher's log that collects many hosts' lines) proves nothing; and where one has had
+    the name of another, nothing tells which of them it is now, unless that other has a name of its own. The name that is
     shown is a hint's, else what Kubernetes calls it (`nodes`), by which it can be cordoned: so too where the hint only
     leaves out the domain.
     """
@@ -56,6 +57,8 @@ def names_of_hosts(
     directories = {hint.host for hint in hints if hint.host}
     host_of: dict[str, str] = {}
     instance_of: dict[str, str] = {}
+    named = {name for members in aliases.classes() if len(members) > 1 for name in members}
+    renewed = {p.host for p in places if p.instance_id and p.instance_id not in named}
     for members in aliases.classes():
         instances = [m for m in members if m.startswith("i-")]
         if len(instances) > 1:
@@ -65,7 +68,8 @@ def names_of_hosts(
         )
         best = next((m for m in members if m in nodes and m.startswith(f"{best}.")), best)
         host_of.update(dict.fromkeys(members, best))
-        instance_of.update(dict.fromkeys([best][: len(instances)], instances[0] if instances else ""))
+        if instances and renewed.isdisjoint(members):
+            instance_of[best] = instances[0]
     return host_of, instance_of
 
 

@@ -56,6 +56,7 @@ def samples() -> dict[str, tuple[Collector, list[Sample]]]:
             take(text.encode(), "capture.txt")
     take(b"trn-7\n", "hostname")
     take(b"#!/bin/bash\nsrun train.py\n", "capture.txt")
+    take(b':msg, contains, "NEURON_HW_ERR" /var/log/neuron.err\n', "capture.txt")
     return found
 
 

@@ -37,6 +37,30 @@ def test_the_clock_of_another_host_tells_nothing() -> None:
     assert not holds(hit("broke", at=START - 7 * DAY, source="dmesg", host="a"), sources=(DMESG, log))
 
 
+@pytest.mark.parametrize(("age", "older"), [(35 * DAY, True), (-35 * DAY, False), (5000 * DAY, False)])
+def test_the_date_of_another_host_tells_weeks_but_not_of_a_clock_that_was_never_set(age: float, older: bool) -> None:
+    log = source("job", rank=0, first=START)
+    assert holds(hit("broke", at=START - age, source="dmesg", host="a"), sources=(DMESG, log)) is older
+
+
+@pytest.mark.parametrize(("pids", "older"), [((70, 71), True), ((70,), False)])
+def test_processes_of_a_log_that_names_no_host_are_known_by_several_numbers(pids: tuple[int, ...], older: bool) -> None:
+    broke = hit("broke", at=1000.0, clock=Clock.BOOT, source="dmesg", host="a")
+    opened = [hit("x", at=400_000.0 + n, clock=Clock.BOOT, source="dmesg", host="a", pid=n) for n in pids]
+    attached = [Fact("attach", {}, fact.place, fact.span, "dmesg", fact.instant) for fact in opened]
+    lines = [hit("y", source="job", pid=n) for n in pids]
+    assert holds(broke, others=(*attached, *lines), sources=(DMESG, source("job"))) is older
+
+
+@pytest.mark.parametrize("at", [399_000.0, 400_500.0])
+def test_a_fault_after_processes_of_a_log_without_a_host_began_is_of_the_run(at: float) -> None:
+    broke = hit("broke", at=at, clock=Clock.BOOT, source="dmesg", host="a")
+    opened = [hit("x", at=400_000.0 + n, clock=Clock.BOOT, source="dmesg", host="a", pid=n) for n in (70, 71)]
+    attached = [Fact("attach", {}, fact.place, fact.span, "dmesg", fact.instant) for fact in opened]
+    lines = [hit("y", source="job", pid=n) for n in (70, 71)]
+    assert not holds(broke, others=(*attached, *lines), sources=(DMESG, source("job")))
+
+
 @pytest.mark.parametrize(("at", "older"), [(1000.0, True), (399_000.0, False), (400_100.0, False)])
 def test_on_the_boot_clock_the_run_begins_when_its_process_opens_the_device(at: float, older: bool) -> None:
     broke = hit("broke", at=at, clock=Clock.BOOT, source="dmesg", host="a")

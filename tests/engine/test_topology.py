@@ -66,6 +66,15 @@ def test_a_directory_that_speaks_of_two_instances_proves_no_alias() -> None:
     assert completed_place(Place(instance_id="i-0a"), topology).host is None
 
 
+def test_the_name_of_a_machine_that_was_replaced_is_that_of_no_instance() -> None:
+    old = identity(host="trn1-1", hostname="trn1-1", instance_id="i-0a")
+    new = identity(host="trn1-1", instance_id="i-0b", offset=90)
+    assert completed_place(Place(host="trn1-1"), survey((old,), ())).instance_id == "i-0a"
+    assert completed_place(Place(host="trn1-1"), survey((old, new), ())).instance_id is None
+    other = identity("t", hostname="trn1-2", instance_id="i-0b")  # a launcher's log that has lines of other hosts
+    assert completed_place(Place(host="trn1-1"), survey((old, new, other), ())).instance_id == "i-0a"
+
+
 def test_a_process_is_the_rank_that_its_other_records_say() -> None:
     facts = (
         hit("x", host="a", pid=7, rank=3),

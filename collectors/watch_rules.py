@@ -1,0 +1,68 @@
+"""Settings of what watches logs and metrics: they quote the messages that they look for, and nothing happened.
+
+Formats: rules of Prometheus and Loki (`alert`, `expr`; the operator's PrometheusRule), routes of Alertmanager, monitors of the node
+problem detector (`kernel-monitor.json`), dashboards and alert rules of Grafana, metric filters of CloudWatch Logs, monitors
+of Datadog, and what shippers of logs are set up with: Fluent Bit, Fluentd, Vector, Logstash, Promtail, Filebeat, the OpenTelemetry
+collector, rsyslog, swatchdog. Each is told by several words that stand where its format has them, within a ConfigMap or by itself.
+An alert that fired has no expression, and what an agent says has times at the beginnings of its lines: both tell of what happened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.regexes import regex
+
+
+def _key(names: bytes) -> bytes:
+    """A key of YAML, or of JSON, at the beginning of a line or behind another one."""
+    return rb'(?:^[ \t]{0,80}(?:- {1,4})?|[{,][ \t]{0,8})"?(?:' + names + rb')"?[ \t]{0,4}:(?=\s)'
+
+
+_PATTERN = _key(rb"pattern")
+#: What must all be there, one format a line.
+_FORMATS = tuple(
+    tuple(regex(sign, re.MULTILINE) for sign in signs)
+    for signs in (
+        (_key(rb"alert"), _key(rb"expr")),
+        (_key(rb"record"), _key(rb"expr")),
+        (rb"^route:", rb"^receivers:"),
+        (_key(rb"plugin"), _key(rb"rules"), _PATTERN, _key(rb"source|logPath|pluginConfig")),
+        (_key(rb"panels"), _key(rb"schemaVersion")),
+        (_key(rb"noDataState"), _key(rb"execErrState")),
+        (_key(rb"metricFilters|metricTransformations"), _key(rb"filterPattern")),
+        (_key(rb"query"), _key(rb"type") + rb'[ \t]{0,4}"?(?:log|metric|query|event-v2) alert\b'),
+        (rb"^\[(?:SERVICE|INPUT)\]\s*$", rb"^\[(?:FILTER|OUTPUT)\]\s*$"),
+        (rb"^\[(?:MULTILINE_)?PARSER\]\s*$", rb"^[ \t]{1,8}(?i:regex|rule)[ \t]"),
+        (rb"^<(?:source|filter\b[^>\n]{0,100})>\s*$", rb"^</(?:source|filter)>\s*$"),
+        (rb"^\[sources\.[\w.-]{1,80}\]\s*$", rb"^\[(?:transforms|sinks)\.[\w.-]{1,80}\]\s*$"),
+        (rb"^(?:input|filter) ?\{\s*$", rb"^output ?\{\s*$"),
+        (rb"^(?:clients|positions):", rb"^scrape_configs:"),
+        (rb"^filebeat\.(?:inputs|modules|autodiscover):", rb"^[ \t]{0,20}- type:|^output\."),
+        (rb"^receivers:", rb"^exporters:", rb"^service:"),
+        (rb'^:(?:msg|rawmsg|programname), ?!?(?:contains|regex|ereregex|startswith|isequal),? ?"',),
+        (rb"^watchfor /", rb"^[ \t]{1,8}(?:echo|exec|mail|pipe|throttle|threshold)\b"),
+    )
+)
+#: A line that a program wrote, and objects of a cluster in which something happens.
+_HAPPENED = regex(
+    rb"^\W{0,3}\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|^\[ {0,11}\d{1,9}\.\d{6}\]|^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
+    rb"|^Traceback \(most recent call last\):|\"?\bkind\"?: \"?(?:Pod|Node|Event|Job|Workflow|\w{2,12}Job)\"?,?\s*$",
+    re.MULTILINE,
+)
+
+
+def is_watch_rules(head: bytes, _name: str) -> bool:
+    """Whether it is the settings of a program that watches for messages."""
+    text = head.replace(b"\r\n", b"\n")
+    return any(all(sign.search(text) for sign in signs) for signs in _FORMATS) and _HAPPENED.search(text) is None
+
+
+def _collect(_inp: Input) -> Iterable[Fact]:
+    return ()
+
+
+COLLECTOR = Collector("watch-rules", "settings of monitoring, which only quote messages", is_watch_rules, _collect)
