@@ -39,7 +39,14 @@ _ROWS = regex(_OPEN + rb'\[\s{0,40}(?=\{\s{0,40}"[\w@.]{1,80}"\s{0,40}:)')
 _TITLES = regex(rb'\A(?:\xef\xbb\xbf)?(?:"?[@\w.]{1,80}"?,){1,40}"?[@\w.]{1,80}"?\r?\n')
 _TIME, _MESSAGES = "@timestamp", ("@message", "message", "log", "log_processed.log", "msg")
 _STREAMS = ("@logStream", "logStreamName", "logStream")
-_HOSTS = ("kubernetes.host", "kubernetes.node_name", "kubernetes.node.name", "host.name", "host.hostname", "agent.hostname")
+_HOSTS = (
+    "kubernetes.host",
+    "kubernetes.node_name",
+    "kubernetes.node.name",
+    "host.name",
+    "host.hostname",
+    "agent.hostname",
+)
 #: How Kibana shows a time, unless told otherwise (`dateFormat`).
 _KIBANA = "%b %d, %Y @ %H:%M:%S.%f"
 _POD, _CONTAINER = "kubernetes.pod_name", "kubernetes.container_name"

@@ -15,6 +15,7 @@ from neuron_doctor.engine.facts import Fact, Source, ranks_of
 from neuron_doctor.engine.grades import EdgeType, Role
 from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.passed_tests import passed_tests
 from neuron_doctor.engine.relate import relate
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.survival import has_ended, has_survived, progress_of
@@ -55,13 +56,14 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     earlier = beforehand(facts, sources, clocks)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
     ends = ended_well(facts, sources, others)
+    tests = passed_tests(facts)
     by_name: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         by_name[fact.name].append(fact)
 
     def role(match: Match, others: Bystanders) -> Role:
         overcome = has_survived(match, progress, single) or has_ended(match, by_name, clocks)
-        past = Role.SURVIVED if overcome or ends.covers(match, single) else None
+        past = Role.SURVIVED if overcome or ends.covers(match, single) or tests.covers(match) else None
         elsewhere = earlier.holds(match) or others.hold(match)
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 

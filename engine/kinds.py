@@ -60,6 +60,13 @@ _OF_JOBS = (
         TEXT,
         "",
     ),
+    kind_of(
+        "test",
+        "what runs tests says of one: it `begins`, has `passed` or `failed` (see engine.passed_tests); `name` as printed, or that "
+        "of the one that began last",
+        TEXT,
+        "phase:str name:str",
+    ),
     kind_of("restart", "a launcher says that it starts its workers anew", TEXT, "launcher:str"),
     kind_of(
         "step-time",

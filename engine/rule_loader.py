@@ -39,7 +39,7 @@ from neuron_doctor.engine.ways import ways
 from neuron_doctor.engine.yamlfile import Document, Plain, read_yaml
 
 #: Kinds of which every record tells others apart, so that none is folded in a storm.
-_TOLD_APART = frozenset({"section"})
+_TOLD_APART = frozenset({"section", "test"})
 
 
 def load_rulebook(packs: Sequence[Path], only_terms: Sequence[Path] = ()) -> Rulebook:

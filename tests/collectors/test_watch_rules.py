@@ -44,7 +44,9 @@ FLUENT_BIT = b"""[INPUT]
     Regex  log NEURON_HW_ERR=(SRAM|HBM)_UNCORRECTABLE_ERROR
 """
 RSYSLOG = b':msg, contains, "NEURON_HW_ERR=HBM_UNCORRECTABLE_ERROR" /var/log/neuron.err\n& stop\n'
-LOGSTASH = b'input {\n  beats { port => 5044 }\n}\noutput {\n  if [message] =~ "NEURON_HW_ERR=DMA_ERROR" { stdout {} }\n}\n'
+LOGSTASH = (
+    b'input {\n  beats { port => 5044 }\n}\noutput {\n  if [message] =~ "NEURON_HW_ERR=DMA_ERROR" { stdout {} }\n}\n'
+)
 SETTINGS = [PROMETHEUS, DETECTOR, CONFIG_MAP, DASHBOARD, FLUENT_BIT, RSYSLOG, LOGSTASH]
 
 KERNEL = b"[ 4711.000000] NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR instance-id=i-0592464924bd45322 hostname=ip-1 nd-id=0 nc-id=0\n"
