@@ -1,5 +1,5 @@
-"""Exports of CloudWatch Logs Insights, and of Kibana: one document with the records of many streams, in any order. Each stream is a member, as
-of an archive, and its records are lines of text below the time that CloudWatch gave them, the oldest first.
+"""Exports of CloudWatch Logs Insights, and of Kibana: one document with the records of many streams, in any order. Each stream is
+a member, as of an archive, and its records are lines of text below the time that CloudWatch gave them, the oldest first.
 
 Formats: `aws logs get-query-results` (`{"results": [[{"field": "@timestamp", "value": ...}, ...]]}`), what the console exports
 as JSON (an array of objects) and as CSV (a row of titles). Times are in UTC. Insights gives the newest first unless asked

@@ -1,10 +1,11 @@
 """Settings of what watches logs and metrics: they quote the messages that they look for, and nothing happened.
 
-Formats: rules of Prometheus and Loki (`alert`, `expr`; the operator's PrometheusRule), routes of Alertmanager, monitors of the node
-problem detector (`kernel-monitor.json`), dashboards and alert rules of Grafana, metric filters of CloudWatch Logs, monitors
-of Datadog, and what shippers of logs are set up with: Fluent Bit, Fluentd, Vector, Logstash, Promtail, Filebeat, the OpenTelemetry
-collector, rsyslog, swatchdog. Each is told by several words that stand where its format has them, within a ConfigMap or by itself.
-An alert that fired has no expression, and what an agent says has times at the beginnings of its lines: both tell of what happened.
+Formats: rules of Prometheus and Loki (`alert`, `expr`; the operator's PrometheusRule), routes of Alertmanager, monitors of the
+node problem detector (`kernel-monitor.json`), dashboards and alert rules of Grafana, metric filters of CloudWatch Logs, monitors
+of Datadog, and what shippers of logs are set up with: Fluent Bit, Fluentd, Vector, Logstash, Promtail, Filebeat, the
+OpenTelemetry collector, rsyslog, swatchdog. Each is told by several words that stand where its format has them, within a
+ConfigMap or by itself. An alert that fired has no expression, and what an agent says has times at the beginnings of its lines:
+both tell of what happened.
 """
 
 from __future__ import annotations

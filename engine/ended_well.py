@@ -9,6 +9,8 @@ was caught, peers that went first at the end.
 - The scheduler's word (Slurm's COMPLETED 0:0 or its controller's exit status 0, a Job of Kubernetes that is complete, pods that
   have succeeded), and that of the programs of all hosts whose logs are here, holds for all whose fault lies with a peer, and
   for all collectives: nobody waited for ever in a job that came to its end.
+- A program that says in the log of such a job that its work is done, after its last step, speaks for all that this log says
+  before, and the kernel logs: a compilation that was killed and repeated, a download that failed at first.
 - A word in a later log of the same container, or that of Kubernetes of its pod, holds for what its earlier one (`kubectl logs
   --previous`) says, the failure that ended that one too: it was started anew. So it is with what a log says before its
   launcher started all anew, if the scheduler says that the job came to a good end.
@@ -16,7 +18,8 @@ was caught, peers that went first at the end.
   speak for all collectives of these: somebody asked for the dumps of a job that moved.
 
 Nothing of this counts where anybody reports a worker that failed in the last attempt: a batch script that goes on after a
-failure also ends with 0. What a launcher reported before it started its workers anew, and all of them ended with 0, was an
+failure also ends with 0. A step of Slurm that failed was tried again if a later one of its name is shown as completed. What a
+launcher reported before it started its workers anew, and all of them ended with 0, was an
 earlier attempt.
 """
 
@@ -51,7 +54,9 @@ JOB_ENDED = frozenset(
 class EndedWell(Struct, frozen=True):
     """The words of good ends by source, where the last progress of each source stands, and whether the job, or each rank that
     the flight recorders know, ended well. `anew`: the logs after which the same container was started anew, and ended well;
-    `restarted`: up to where that holds for a log of several attempts."""
+    `restarted`: up to where that holds for a log of several attempts. `done`: up to where the words of a program hold for all in
+    its log, in a job that the scheduler calls good, and so for what these logs of kernels (`kernel`) say. `again`: where steps
+    of Slurm stand that were tried again."""
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)
@@ -59,6 +64,9 @@ class EndedWell(Struct, frozen=True):
     ranks: bool = False
     anew: frozenset[str] = frozenset()
     restarted: Mapping[str, int] = field(default_factory=dict)
+    done: Mapping[str, int] = field(default_factory=dict)
+    kernel: frozenset[str] = frozenset()
+    again: frozenset[tuple[str, int]] = frozenset()
 
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
@@ -70,7 +78,9 @@ class EndedWell(Struct, frozen=True):
         return (self.job and of_peer) or all(
             any(self._holds(word, fact, single, of_peer=of_peer) for word in self.words.get(fact.source, ()))
             or fact.source in self.anew
-            or fact.span.offset < self.restarted.get(fact.source, -1)
+            or fact.span.offset < max(self.restarted.get(fact.source, -1), self.done.get(fact.source, -1))
+            or (self.done and fact.source in self.kernel)
+            or (fact.source, fact.span.offset) in self.again
             for fact in match.facts
         )
 
@@ -103,15 +113,47 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
     sources, by_scheduler = tuple(sources), _of_slurm(facts) or _of_kubernetes(facts, others)
     anew = _anew(words, sources, _pods_of_good_ends(facts, others))
     last_restart = {name: max(offsets) for name, offsets in restarts.items() if by_scheduler}
+    again = _tried_again(fact for fact in facts if fact.kind == "slurm-job")
+    done = _done(words, last_step) if by_scheduler else {}
     if not all(
         f.source in anew
+        or (f.source, f.span.offset) in again
+        or (again and f.span.offset < min(done.get(f.source, -1), last_step.get(f.source, -1)))
         or f.span.offset < last_restart.get(f.source, -1)
         or _made_good(f, restarts[f.source], words[f.source])
         for f in failures
     ):
         return EndedWell()
     job = by_scheduler or _of_hosts(facts, sources, words)
-    return EndedWell(words, last_step, job, _of_launchers(facts, words, last_step), anew, last_restart)
+    kernel = frozenset(source.id for source in sources if source.kind == "kernel")
+    return EndedWell(
+        words, last_step, job, _of_launchers(facts, words, last_step), anew, last_restart, done, kernel, again
+    )
+
+
+def _done(words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> dict[str, int]:
+    """Where in each log a program says last that its work is done, if the log shows steps, all of them before that."""
+    last = {source: max(word.span.offset for word in told) for source, told in words.items() if told}
+    return {source: offset for source, offset in last.items() if 0 <= last_step.get(source, -1) < offset}
+
+
+def _tried_again(rows: Iterable[Fact]) -> frozenset[tuple[str, int]]:
+    """Where the rows of steps of Slurm stand that failed, and were completed when a later step of that name did the same."""
+    steps = [row for row in rows if str(row.data["step"]).isdigit()]
+    return frozenset(
+        (row.source, row.span.offset)
+        for row in steps
+        if not _is_complete(row) and any(_repeats(later, row) and _is_complete(later) for later in steps)
+    )
+
+
+def _repeats(later: Fact, row: Fact) -> bool:
+    same = all(later.data[name] == row.data[name] for name in ("job_id", "name"))
+    return same and bool(row.data["name"]) and int(str(later.data["step"])) > int(str(row.data["step"]))
+
+
+def _is_complete(row: Fact) -> bool:
+    return row.data["state"] == "COMPLETED" and not row.data["exitcode"] and not row.data["signal"]
 
 
 def _made_good(failure: Fact, restarts: Iterable[int], words: Iterable[Fact]) -> bool:
@@ -157,11 +199,15 @@ def _may_be_of(word: Fact, fact: Fact) -> bool:
 
 
 def _of_slurm(facts: Sequence[Fact]) -> bool:
-    """Slurm shows one job, and all its steps, as completed with 0, or the log of its controller says last of the job that these
-    logs name, or of the only one, that it exited with 0."""
+    """Slurm shows one job, and all its steps but those that were tried again, as completed with 0, or the log of its controller
+    says last of the job that these logs name, or of the only one, that it exited with 0."""
     rows = [fact for fact in facts if fact.kind == "slurm-job"]
-    codes = ("exitcode", "signal", "derived_exitcode")
-    good = all(row.data.get("state") == "COMPLETED" and not any(map(row.data.get, codes)) for row in rows)
+    again = _tried_again(rows)  # the worst exit status of all steps (`derived_exitcode`) is then that of the first try
+    good = all(
+        _is_complete(row) and (again or not row.data["derived_exitcode"])
+        for row in rows
+        if (row.source, row.span.offset) not in again
+    )
     if rows:
         return good and len({row.data.get("job_id") for row in rows}) == 1
     events = [fact for fact in facts if fact.kind == "job-event"]

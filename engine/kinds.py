@@ -62,8 +62,8 @@ _OF_JOBS = (
     ),
     kind_of(
         "test",
-        "what runs tests says of one: it `begins`, has `passed` or `failed` (see engine.passed_tests); `name` as printed, or that "
-        "of the one that began last",
+        "what runs tests says of one: it `begins`, has `passed` or `failed` (see engine.passed_tests); without a `name` the one "
+        "that began last",
         TEXT,
         "phase:str name:str",
     ),

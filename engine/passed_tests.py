@@ -1,8 +1,8 @@
 """What was said within tests that passed: a suite that provokes faults shows each of them, and nothing failed.
 
-Runners of tests say when a test begins and how it ends. All that stands between in the log is its output, if it is known how the last
-run of that test in this log ended: one that failed, and passed when it was tried again, has passed. A test that does not
-end, or that another one follows without its outcome, proves nothing. What a device or a host tells of itself for good is
+Runners of tests say when a test begins and how it ends. All that stands between in the log is its output, if it is known how
+the last run of that test in this log ended: one that failed, and passed when it was tried again, has passed. A test that does
+not end, or that another one follows without its outcome, proves nothing. What a device or a host tells of itself for good is
 believed whoever provoked it: no test breaks a memory.
 """
 

@@ -44,7 +44,7 @@ def row(state: str = "COMPLETED", exitcode: int = 0, *, job: str = "7", step: st
 
 
 def roles(folder: Path, *facts: Fact) -> set[tuple[str, Role]]:
-    kinds = {"acct": "slurm", "k8s": "kubectl"}
+    kinds = {"acct": "slurm", "k8s": "kubectl", "dmesg": "kernel"}
     sources = tuple(source(name, kind=kinds.get(name, "log")) for name in sorted({fact.source for fact in facts}))
     return {(f.rule, f.role) for f in diagnose(book(folder), Collection(sources, facts)).findings}
 
@@ -183,6 +183,44 @@ def test_nobody_waited_for_ever_in_a_job_that_slurm_shows_as_completed(
     tmp_path: Path, rows: list[Fact], role: Role
 ) -> None:
     assert roles(tmp_path, hit("waiting", pid=3), *rows) == {("waits", role)}
+
+
+def tried(name: str, state: str, exitcode: int, step: str) -> Fact:
+    told = row(state, exitcode, step=step)
+    return replace(told, data={**told.data, "name": name}, span=replace(told.span, offset=int(step)))
+
+
+TRIED = (row(), tried("compile", "FAILED", 1, "0"), tried("compile", "COMPLETED", 0, "1"))
+
+
+@pytest.mark.parametrize(
+    ("facts", "role"),
+    [
+        ((*TRIED, progress(offset=40), end(exited=False)), Role.SURVIVED),
+        ((*TRIED, progress(offset=40), end(exited=False), said("launcher-failure", {}, offset=20)), Role.SURVIVED),
+        ((row(), row(step="0"), progress(offset=40), end(exited=False)), Role.SURVIVED),
+        ((*TRIED, progress(offset=40)), Role.ROOT),  # a batch script goes on after a failure
+        ((*TRIED, end(exited=False)), Role.ROOT),  # what is done may be the preparation of the data
+        ((*TRIED, progress(offset=95), end(exited=False)), Role.ROOT),
+        ((*TRIED, progress(offset=3), end(5, exited=False)), Role.ROOT),
+        ((*TRIED, progress(offset=40), end(exited=False), said("launcher-failure", {}, offset=60)), Role.ROOT),
+        ((*TRIED[:2], tried("evaluate", "COMPLETED", 0, "1"), progress(offset=40), end(exited=False)), Role.ROOT),
+        ((*TRIED[:2], progress(offset=40), end(exited=False)), Role.ROOT),
+        ((*TRIED, tried("train", "FAILED", 1, "2"), progress(offset=40), end(exited=False)), Role.ROOT),
+        ((progress(offset=40), end(exited=False)), Role.ROOT),
+    ],
+)
+def test_what_a_job_went_through_before_its_program_said_that_all_is_done_is_survived_if_slurm_agrees(
+    tmp_path: Path, facts: tuple[Fact, ...], role: Role
+) -> None:
+    assert ("raised", role) in roles(tmp_path, hit("raising", offset=10, pid=3), *facts)
+
+
+def test_and_so_is_what_the_kernel_says_but_not_of_a_device(tmp_path: Path) -> None:
+    facts = (hit("raising", source="dmesg", pid=3), hit("broke", source="dmesg", offset=1))
+    good = (*TRIED, progress(offset=40), end(exited=False))
+    assert roles(tmp_path, *facts, *good) == {("raised", Role.SURVIVED), ("broke", Role.ROOT)}
+    assert ("raised", Role.ROOT) in roles(tmp_path, *facts, *good[:-1])
 
 
 def event(what: str, offset: int, code: int | None = None, job: str = "7") -> Fact:
