@@ -1,4 +1,5 @@
-"""Files that are called after a pod of which Kubernetes tells (`kubectl logs train-worker-3 > train-worker-3.log`), or after what
+"""Files that are called after a pod of which Kubernetes tells (`kubectl logs train-worker-3 > train-worker-3.log`), after what
+the operators of Kubeflow call the pods of a job of which it tells (PyTorchJob `train`, replica `worker`, 3), or after what
 the lines of another file say that they are from (a pod, a log stream); and the files beside these whose names differ from
 theirs in nothing but numbers. A pod whose name looks like that of a host (`sft-node1.log`) is a pod all the same."""
 
@@ -20,6 +21,8 @@ _NUMBER = regex(r"\d+")
 _PREVIOUS = regex(r"[._-]prev(?:ious)?$")
 #: A container, perhaps with how often it had been restarted.
 _CONTAINER = regex(r"(?P<name>[a-z\d][a-z\d-]{0,62})(?:_(?:previous|\d{1,3}))?")
+#: Behind the name of a job (kubeflow/training-operator, mpi-operator).
+_REPLICA = regex(r"-(?:worker|master|launcher|chief|ps|server|evaluator)(?:-\d{1,5})?")
 #: What may stand between the names of a pod and a container, or between a pod and other words.
 _BETWEEN = "._-"
 
@@ -31,6 +34,8 @@ def placed_by_pods(collection: Collection) -> Collection:
         pod, _, container = (fact.place.container or "").partition("/")
         if _TELLING.search(pod):
             pods[pod].add(str(fact.data.get("container") or container))
+    for name in _of_workloads(collection):
+        pods[name].add("")
     if not pods:
         return collection
     found = {s.path: pod for s in collection.sources if (pod := _named(s, pods)) and _is_free(s.place, pod)}
@@ -40,6 +45,15 @@ def placed_by_pods(collection: Collection) -> Collection:
         replace(f, place=_of(f.place, found[f.span.path])) if _moves(f, found) else f for f in collection.facts
     )
     return Collection(sources, facts)
+
+
+def _of_workloads(collection: Collection) -> Iterator[str]:
+    """The names of files that are those of replicas of the jobs that Kubernetes shows."""
+    jobs = {str(fact.data["name"]) for fact in collection.facts if fact.kind == "workload"} - {""}
+    for source in collection.sources if jobs else ():
+        name = _PREVIOUS.sub("", plain(_name(source.path)))
+        if any(name.startswith(f"{job}-") and _REPLICA.fullmatch(name, len(job)) for job in jobs):
+            yield name
 
 
 def _is_free(place: Place, container: str) -> bool:

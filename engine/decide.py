@@ -18,6 +18,7 @@ from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.passed_tests import passed_tests
 from neuron_doctor.engine.relate import relate
 from neuron_doctor.engine.relations import RELATIONS
+from neuron_doctor.engine.replaced_nodes import replaced_nodes
 from neuron_doctor.engine.survival import has_ended, has_survived, progress_of
 from neuron_doctor.engine.timeline import Timeline, timeline
 from neuron_doctor.engine.waitfor import components
@@ -56,14 +57,15 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     earlier = beforehand(facts, sources, clocks)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
     ends = ended_well(facts, sources, others)
-    tests = passed_tests(facts)
+    tests, replaced = passed_tests(facts), replaced_nodes(facts)
     by_name: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         by_name[fact.name].append(fact)
 
     def role(match: Match, others: Bystanders) -> Role:
         overcome = has_survived(match, progress, single) or has_ended(match, by_name, clocks)
-        past = Role.SURVIVED if overcome or ends.covers(match, single) or tests.covers(match) else None
+        good = ends.covers(match, single) or (ends.job and replaced.cover(match))
+        past = Role.SURVIVED if overcome or good or tests.covers(match) else None
         elsewhere = earlier.holds(match) or others.hold(match)
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 

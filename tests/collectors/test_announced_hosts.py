@@ -64,3 +64,17 @@ def test_a_launcher_names_the_hosts_of_ranks(tmp_path: Path, line: str) -> None:
 @pytest.mark.parametrize("line", ["the host serves ranks 40-47", "lost host kaon", "host kaon, no rank"])
 def test_what_only_speaks_of_a_host_names_none(tmp_path: Path, line: str) -> None:
     assert announced(tmp_path, line) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["worker 2 on trn-p-05 ranks 64-95 fresh start", "Node 2 running on trn-p-05 (ranks 64-95)"]
+)
+def test_a_worker_names_its_host_before_its_ranks(tmp_path: Path, line: str) -> None:
+    assert [hostname for _, _, hostname in announced(tmp_path, line)] == ["trn-p-05"]
+
+
+@pytest.mark.parametrize(
+    "line", ["pipeline 2 on pp-stage-2 ranks 0-3", "worker 2 on all ranks 0-3", "worker 2 on trn-p-05"]
+)
+def test_what_is_no_worker_or_no_host_names_none(tmp_path: Path, line: str) -> None:
+    assert announced(tmp_path, line) == []

@@ -81,3 +81,19 @@ def test_a_known_place_stays() -> None:
     listed = pod("train-worker-1")
     assert containers("train-worker-1.log", listed, place=Place(host="node7")) == (None, None)
     assert containers("train-worker-1.log", listed, said=Place(container="x/y")) == ("train-worker-1", "x/y")
+
+
+@pytest.mark.parametrize(
+    ("path", "container"),
+    [
+        ("logs/train-worker-1.log", "train-worker-1"),
+        ("logs/train-worker-1.previous.log", "train-worker-1"),
+        ("train-launcher.log", "train-launcher"),
+        ("train-1.log", None),
+        ("train-notes.log", None),
+        ("retrain-worker-1.log", None),
+    ],
+)
+def test_a_name_states_a_replica_of_a_job_that_kubernetes_shows(path: str, container: str | None) -> None:
+    job = Fact("workload", {"object": "PyTorchJob", "name": "train", "state": "complete"}, NOWHERE, Span("j"), "j")
+    assert containers(path, job) == (container, container)

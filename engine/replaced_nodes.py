@@ -1,0 +1,51 @@
+"""Nodes that were broken and are gone: a list of the nodes of the cluster shows them, and a later one shows the nodes on which
+the job came to its end in their stead. Nothing is left to be done about them, whatever they told of their devices.
+
+The later list is the one that has a node of the last logs that the other one lacks. A node that is still listed, though marked,
+still waits for somebody to act, and so does one whose job did not end well.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct, field
+
+from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.match import Match
+
+
+class ReplacedNodes(Struct, frozen=True):
+    """The names of those that are gone, and the hosts that each source says it is on."""
+
+    gone: frozenset[str] = frozenset()
+    told: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def cover(self, match: Match) -> bool:
+        """Whether all that the match rests on is of them."""
+        return bool(self.gone and match.facts) and all(map(self._is_of_one, match.facts))
+
+    def _is_of_one(self, fact: Fact) -> bool:
+        hosts = frozenset({fact.place.host}) if fact.place.host else self.told.get(fact.source, frozenset())
+        return bool(hosts) and hosts <= self.gone
+
+
+def replaced_nodes(facts: Iterable[Fact]) -> ReplacedNodes:
+    """What these facts tell of lists of nodes, and of who is where."""
+    lists, told = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    for fact in facts:
+        if fact.kind == "node":
+            lists[fact.source].add(str(fact.data["name"]))
+        elif fact.kind == "identity" and fact.data.get("hostname"):
+            told[fact.source].add(fact.place.host or str(fact.data["hostname"]))
+    used = {host for source, hosts in told.items() if source not in lists for host in hosts}
+    gone = {
+        node
+        for earlier in lists.values()
+        for later in lists.values()
+        if earlier & later and (new := (later - earlier) & used)
+        for node in earlier - later
+        if not any(node in some for some in lists.values() if some & new)
+    }
+    return ReplacedNodes(frozenset(gone), {source: frozenset(hosts) for source, hosts in told.items()})

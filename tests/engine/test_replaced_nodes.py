@@ -1,0 +1,68 @@
+"""A device that broke is told until its node is gone and the job came to a good end on another one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from neuron_doctor import diagnose
+
+BROKEN = (
+    "2026-Oct-31 10:33:07.401000   346:426   ERROR  TDRV:exec_request_process_errors             "
+    "(FATAL-RT-UNDEFINED-STATE) [ND 13][NC 0] Uncorrectable memory error is detected, metadata: 0x2. Please terminate or "
+    "stop/start this instance to prevent future impact from the hardware error.\n"
+)
+
+
+def node(name: str) -> dict[str, object]:
+    ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "lastTransitionTime": "2026-10-28T07:00:11Z"}
+    status = {"conditions": [ready], "allocatable": {"aws.amazon.com/neuroncore": "32"}}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {}}, "spec": {}, "status": status}
+
+
+def roots(
+    folder: Path, lists: Sequence[Sequence[str]], *, succeeded: bool = True, then: str = "hyperpod-i-0d77ee"
+) -> list[str]:
+    for number, names in enumerate(lists):
+        items = {"apiVersion": "v1", "kind": "List", "items": [node(f"hyperpod-i-{name}") for name in names]}
+        (folder / f"nodes-{number}.json").write_text(json.dumps(items, indent=2))
+    reason = "Succeeded" if succeeded else "Failed"
+    (folder / "job.yaml").write_text(
+        "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata:\n  name: gptx\n  namespace: research\nstatus:\n"
+        f'  conditions:\n  - lastTransitionTime: "2026-10-31T12:14:02Z"\n    reason: PyTorchJob{reason}\n'
+        f'    status: "True"\n    type: {reason}\n'
+    )
+    first, last = "worker 2 on hyperpod-i-0c33cc ranks 64-95 fresh start\n", f"worker 2 on {then} ranks 64-95 restart\n"
+    (folder / "gptx-worker-2.previous.log").write_text(f"{first}{BROKEN}")
+    (folder / "gptx-worker-2.log").write_text(f"{last}step 500 loss 2.7\nstep 2000 loss 2.1\ntraining complete\n")
+    return [finding.cause for finding in diagnose([str(folder)]).findings if finding.role.value == "root"]
+
+
+OLD, NEW = ("0c11aa", "0c33cc"), ("0c11aa", "0d77ee")
+
+
+def test_a_node_that_is_gone_from_the_list_which_has_its_successor_is_nothing_to_act_on(tmp_path: Path) -> None:
+    assert roots(tmp_path, [OLD, NEW]) == []
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        [OLD],
+        [NEW],  # never listed: it may be called otherwise there
+        [OLD, (*OLD, "0d77ee")],  # still there, and may be scheduled
+        [OLD, NEW, (*OLD, "0d77ee")],
+        [OLD, ("0d77ee",)],  # of another cluster, or of what somebody asked for
+        [OLD, ("0c11aa",)],
+    ],
+)
+def test_one_that_may_still_be_there_is_told(tmp_path: Path, lists: Sequence[Sequence[str]]) -> None:
+    assert roots(tmp_path, lists) == ["hw-sram-ue"]
+
+
+def test_so_is_one_whose_job_failed_or_ran_on_it_again(tmp_path: Path) -> None:
+    assert roots(tmp_path, [OLD, NEW], succeeded=False) == ["hw-sram-ue"]
+    assert roots(tmp_path, [OLD, NEW], then="hyperpod-i-0c33cc") == ["hw-sram-ue"]
