@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.bystanders import Bystanders, bystanders
 from neuron_doctor.engine.ended_well import ended_well
-from neuron_doctor.engine.facts import Fact, Source, ranks_of
+from neuron_doctor.engine.facts import Clock, Fact, Source, ranks_of
 from neuron_doctor.engine.grades import EdgeType, Role
 from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import Match
@@ -24,6 +24,9 @@ from neuron_doctor.engine.timeline import Timeline, timeline
 from neuron_doctor.engine.waitfor import components
 
 _FIXED = {"benign": Role.BENIGN, "context": Role.CONTEXT, "teardown": Role.TEARDOWN}
+_WALL = frozenset({Clock.UTC, Clock.HOST_LOCAL})
+#: Two wall clocks show one moment by no more than this apart, in whatever zones.
+_ONE_DAY = 26 * 3600 * 1_000_000_000
 
 
 class Graph(Struct):
@@ -134,10 +137,11 @@ def _is_one_of_several(match: Match, others: Iterable[Match]) -> bool:
 
 
 def _rank(match: Match) -> tuple[float, int, str, str]:
-    """Best first: surest, most precisely placed, then in canonical order."""
+    """Best first: surest, on a known host, most precisely placed, then in canonical order."""
     first = match.facts[0].span if match.facts else None
     return (
         -match.rule.confidence,
+        not match.hosts,
         -len(match.place.known()),
         match.rule.id,
         f"{first.path}:{first.offset:020}" if first else "",
@@ -146,11 +150,28 @@ def _rank(match: Match) -> tuple[float, int, str, str]:
 
 def _same(a: Match, b: Match) -> bool:
     """Whether two matches can be about one and the same fault. Two of one rule are at places that differ, unless one of
-    them is at none: a scheduler tells of its job what a launcher tells of a rank."""
-    if a.rule.cause.id != b.rule.cause.id or (a.rule.id == b.rule.id and _is_placed(a) is _is_placed(b)):
+    them is at none: a scheduler tells of its job what a launcher tells of a rank; or both are of a device of one number, and the
+    log of a rank names no host where the kernel log of a host names no rank."""
+    if a.rule.cause.id != b.rule.cause.id:
+        return False
+    if a.rule.id == b.rule.id and _is_placed(a) is _is_placed(b) and not (_completes(a, b) or _completes(b, a)):
         return False
     relation = "same-device" if a.rule.cause.by == "hardware" else "same-process"
     return RELATIONS[relation](a, b) is not False
+
+
+def _completes(of_host: Match, of_rank: Match) -> bool:
+    """Whether one says the host and the other the rank of what may be one device."""
+    device = of_host.place.device
+    hosts, ranks = (bool(of_host.hosts), bool(of_rank.hosts)), (ranks_of(of_host.place), ranks_of(of_rank.place))
+    lacking = hosts == (True, False) and not ranks[0] and bool(ranks[1]) and _may_be_of_one_day(of_host, of_rank)
+    return lacking and device is not None and device == of_rank.place.device and of_host.rule.cause.by == "hardware"
+
+
+def _may_be_of_one_day(a: Match, b: Match) -> bool:
+    """Whether nothing shows that they began on different days."""
+    dates = [[f.instant.ns for f in m.facts if f.instant and f.instant.clock in _WALL] for m in (a, b)]
+    return not all(dates) or abs(min(dates[0]) - min(dates[1])) <= _ONE_DAY
 
 
 def _is_placed(match: Match) -> bool:

@@ -36,6 +36,7 @@ _KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "input-dump": ("dumped input tensors", ""),
         "profile": ("performance profile", ""),
         "paper": ("report or rule of this program (no evidence)", ""),
+        "test-report": ("report of tests that passed (no evidence)", ""),
         "watch-rules": ("settings of monitoring (no evidence)", ""),
         "program": ("source code or script (no evidence)", ""),
         "notes": ("notes that quote other evidence", ""),

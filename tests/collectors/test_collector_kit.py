@@ -57,6 +57,7 @@ def samples() -> dict[str, tuple[Collector, list[Sample]]]:
     take(b"trn-7\n", "hostname")
     take(b"#!/bin/bash\nsrun train.py\n", "capture.txt")
     take(b':msg, contains, "NEURON_HW_ERR" /var/log/neuron.err\n', "capture.txt")
+    take(b'<testsuite tests="1" failures="0" errors="0"><testcase name="a"/></testsuite>\n', "capture.txt")
     return found
 
 
