@@ -136,7 +136,7 @@ def _is_one_of_several(match: Match, others: Iterable[Match]) -> bool:
     return any(RELATIONS["same-process"](match, other) is False for other in alike)
 
 
-def _rank(match: Match) -> tuple[float, int, str, str]:
+def _rank(match: Match) -> tuple[float, bool, int, str, str]:
     """Best first: surest, on a known host, most precisely placed, then in canonical order."""
     first = match.facts[0].span if match.facts else None
     return (

@@ -152,13 +152,19 @@ def _is_of_engine(leader: str, pod: str) -> bool:
 
 def has_ended(match: Match, by_name: Mapping[str, Sequence[Fact]], clocks: Timeline) -> bool:
     """Whether the records that end a finding of this rule followed all of its own, for sure: a driver was loaded
-    anew after an error, say, and a later process opened the device. Records that are not dated are followed by what
-    stands below them in their files."""
-    latest = [moment for fact in match.facts if (moment := clocks.moment(fact))]
+    anew after an error, say, and a later process opened the device. Records that are not dated, or by a clock with which that of
+    the others cannot be compared, are followed by what stands below them in their files, of the same host."""
     if not match.rule.ends or not match.facts:
         return False
+    return _ended_later(match, by_name, clocks) or all(
+        _ended_below(fact, match.rule.ends, by_name, clocks) for fact in match.facts
+    )
+
+
+def _ended_later(match: Match, by_name: Mapping[str, Sequence[Fact]], clocks: Timeline) -> bool:
+    latest = [moment for fact in match.facts if (moment := clocks.moment(fact))]
     if len(latest) < len(match.facts):
-        return all(_ended_below(fact, match.rule.ends, by_name) for fact in match.facts)
+        return False
     for query in match.rule.ends:
         after = list(_after(query, by_name, latest, clocks))
         if not after:
@@ -178,10 +184,20 @@ def _after(
             yield lag, moment.instant.ns, str(moment.track), moment
 
 
-def _ended_below(fact: Fact, ends: Iterable[RecordQuery], by_name: Mapping[str, Sequence[Fact]]) -> bool:
-    at = fact.span.offset
+def _ended_below(
+    fact: Fact, ends: Iterable[RecordQuery], by_name: Mapping[str, Sequence[Fact]], clocks: Timeline
+) -> bool:
+    at, moment = fact.span.offset, clocks.moment(fact)
+
+    def may_follow(other: Fact) -> bool:
+        then = clocks.moment(other)
+        if moment is None or then is None:
+            return moment is None  # what was dated is not ended by what is not, which others may have written
+        return clocks.difference(moment, then) is None and other.place.host == fact.place.host
+
     for query in ends:
-        below = [f.span.offset for f in by_name[query.name] if f.source == fact.source and holds(query.where, f)]
+        alike = (f for f in by_name[query.name] if f.source == fact.source and holds(query.where, f))
+        below = [f.span.offset for f in alike if may_follow(f)]
         at = min((offset for offset in below if offset > at), default=-1)
         if at < 0:
             return False
