@@ -9,7 +9,7 @@ from builders import hit, pack, progress, rule, source
 from msgspec.structs import replace
 
 from neuron_doctor.engine.diagnosis import diagnose
-from neuron_doctor.engine.facts import Collection, Fact
+from neuron_doctor.engine.facts import Clock, Collection, Fact
 from neuron_doctor.engine.grades import Role
 
 
@@ -76,3 +76,21 @@ def test_answers_of_a_service_end_the_waits_of_its_own_engine_only(
 def test_nor_do_they_when_the_log_is_of_another_service_on_the_host(tmp_path: Path) -> None:
     wait = hit("waiting", pid=9, host="a", at=10)
     assert role(tmp_path, wait, served(pid=1, host="a", at=900, source="other")) is Role.CASCADE
+
+
+def test_what_ends_a_finding_may_stand_below_it_by_a_clock_that_cannot_be_compared(tmp_path: Path) -> None:
+    def ended(*facts: Fact) -> bool:
+        rules = rule("waits", "record: waiting", cause="stuck", patterns=("waiting", "done"), more="ends: [done]\n")
+        sources = tuple(source(name) for name in sorted({fact.source for fact in facts}))
+        [found] = diagnose(pack(tmp_path, rules), Collection(sources, facts)).findings
+        return found.role is Role.SURVIVED
+
+    waiting = hit("waiting", at=100, clock=Clock.UTC, offset=50)
+    assert ended(waiting, hit("done", at=100, offset=90))
+    assert ended(waiting, hit("done", at=200, clock=Clock.UTC, offset=90))
+    assert not ended(waiting, hit("done", at=90, clock=Clock.UTC, offset=90))  # the clock denies it
+    assert not ended(waiting, hit("done", at=100, offset=10))
+    assert not ended(waiting, hit("done", at=100, offset=90, source="other"))
+    assert not ended(waiting, hit("done", at=100, offset=90, host="b"))
+    assert not ended(waiting, hit("done", offset=90))
+    assert ended(hit("waiting", offset=50), hit("done", offset=90))
