@@ -139,7 +139,7 @@ def _done(words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> 
 
 def _tried_again(rows: Iterable[Fact]) -> frozenset[tuple[str, int]]:
     """Where the rows of steps of Slurm stand that failed, and were completed when a later step of that name did the same."""
-    steps = [row for row in rows if str(row.data["step"]).isdigit()]
+    steps = [row for row in rows if str(row.data.get("step", "")).isdigit()]
     return frozenset(
         (row.source, row.span.offset)
         for row in steps
@@ -148,12 +148,12 @@ def _tried_again(rows: Iterable[Fact]) -> frozenset[tuple[str, int]]:
 
 
 def _repeats(later: Fact, row: Fact) -> bool:
-    same = all(later.data[name] == row.data[name] for name in ("job_id", "name"))
-    return same and bool(row.data["name"]) and int(str(later.data["step"])) > int(str(row.data["step"]))
+    same = all(later.data.get(name) == row.data.get(name) for name in ("job_id", "name"))
+    return same and bool(row.data.get("name")) and int(str(later.data["step"])) > int(str(row.data["step"]))
 
 
 def _is_complete(row: Fact) -> bool:
-    return row.data["state"] == "COMPLETED" and not row.data["exitcode"] and not row.data["signal"]
+    return row.data.get("state") == "COMPLETED" and not row.data.get("exitcode") and not row.data.get("signal")
 
 
 def _made_good(failure: Fact, restarts: Iterable[int], words: Iterable[Fact]) -> bool:
@@ -204,7 +204,7 @@ def _of_slurm(facts: Sequence[Fact]) -> bool:
     rows = [fact for fact in facts if fact.kind == "slurm-job"]
     again = _tried_again(rows)  # the worst exit status of all steps (`derived_exitcode`) is then that of the first try
     good = all(
-        _is_complete(row) and (again or not row.data["derived_exitcode"])
+        _is_complete(row) and (again or not row.data.get("derived_exitcode"))
         for row in rows
         if (row.source, row.span.offset) not in again
     )

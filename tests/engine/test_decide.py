@@ -137,21 +137,6 @@ def test_two_broken_devices_are_two_roots(tmp_path: Path) -> None:
     assert len(found.root_causes) == 2
 
 
-def test_a_host_without_a_rank_and_a_rank_without_a_host_have_one_broken_device(tmp_path: Path) -> None:
-    of_host = hit("broke", host="a", device=10, at=5e6)
-    others: list[tuple[dict[str, object], float, int]] = [
-        ({"rank": 21, "device": 10}, 3600.0, 1),
-        ({"rank": 21, "device": 9}, 3600.0, 2),
-        ({"rank": 21, "device": 10, "host": "b"}, 3600.0, 2),
-        ({"rank": 21, "device": 10}, 200_000.0, 2),  # days later
-    ]
-    for place, later, faults in others:
-        of_rank = hit("broke", at=5e6 + later, source="log", **place)  # type: ignore[arg-type]
-        found = run(book(tmp_path), of_host, of_rank, hit("chat", host="c", offset=9))
-        assert len(found.root_causes) == faults
-        assert "a" in {one.place.host for one in found.findings if one.role is Role.ROOT}
-
-
 @pytest.mark.parametrize(("broke", "role"), [(80_000, Role.CASCADE), (3_000, Role.ROOT)])
 def test_how_things_are_may_have_been_said_long_before_what_comes_of_it(
     tmp_path: Path, broke: float, role: Role
