@@ -12,6 +12,11 @@ from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.rulebook import Follows
 
+#: Relations that tie matches of different hosts.
+_OF_MANY_HOSTS = frozenset({"job", "same-group"})
+#: Who stands in such a relation to a match of known ranks shares one of them, or has none.
+_OF_RANKS = frozenset({"same-core", "same-process", "same-rank"})
+
 
 def followed(matches: Sequence[Match], times: Times) -> Iterator[Link]:
     """For each match whose rule follows others, the link to the strongest failure that it follows, by the first entry of
@@ -47,11 +52,11 @@ class _Leaders:
     def near(self, match: Match, relation: str) -> Iterable[int]:
         """Those that may stand in the relation to a match, and some that do not."""
         ranks = ranks_of(match.place)
-        if relation == "job" or not (match.hosts or ranks):
+        if relation in _OF_MANY_HOSTS or not (match.hosts or ranks):
             return self._all
         hosts = (*match.hosts, "") if match.hosts else self._by_host
-        on_them = (number for host in hosts for number in self._by_host.get(host, ()))
-        if not ranks:
+        on_them = {number for host in hosts for number in self._by_host.get(host, ())}
+        if not ranks or relation not in _OF_RANKS:
             return on_them
         return {*(n for rank in ranks for n in self._by_rank[rank]), *(n for n in on_them if n in self._of_no_rank)}
 

@@ -14,7 +14,9 @@ from neuron_doctor.engine.regexes import regex
 #: A node of SageMaker HyperPod on EKS is called after its instance.
 _OF_HYPERPOD = regex(r"hyperpod-(?P<id>i-[\da-f]{8,17})")
 
-#: What EC2 calls an instance that nobody named: after its private address, in its subnet.
+#: What EC2 calls an instance that nobody named: after its private address, in its subnet; or, where the subnet says so, after
+#: itself (resource-based names).
+_BY_RESOURCE = regex(r"(?P<id>i-[\da-f]{8,17})\.[\w.-]+")
 _BY_ADDRESS = regex(r"ip-(?P<address>\d{1,3}(?:-\d{1,3}){3})(?:\.[\w.-]+)?")
 
 
@@ -50,7 +52,7 @@ def names_of_hosts(
     ).items():
         aliases.same(*({short, full} if short in hosts else ()))
     for host in hosts:
-        if called_after := _OF_HYPERPOD.fullmatch(host):
+        if called_after := _OF_HYPERPOD.fullmatch(host) or _BY_RESOURCE.fullmatch(host):
             aliases.same(host, called_after["id"])
         elif by_address := _BY_ADDRESS.fullmatch(host):
             aliases.same(host, by_address["address"].replace("-", "."))
@@ -60,7 +62,7 @@ def names_of_hosts(
     named = {name for members in aliases.classes() if len(members) > 1 for name in members}
     renewed = {p.host for p in places if p.instance_id and p.instance_id not in named}
     for members in aliases.classes():
-        instances = [m for m in members if m.startswith("i-")]
+        instances = [m for m in members if m.startswith("i-") and "." not in m]
         if len(instances) > 1:
             continue
         best = min(

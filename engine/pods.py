@@ -9,9 +9,15 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Collection, Fact, Place, pod_of
 from neuron_doctor.engine.proven import unique
+from neuron_doctor.engine.regexes import regex
 
 #: So many of a pod's processes, and this part of them, must have opened devices on a node: one number may recur anywhere.
 _PROCESSES, _SHARE = 3, 0.5
+#: What the cluster's DNS calls a pod of a headless service, in full or from within its namespace; there the service is called
+#: after the job, as its pods are.
+_IN_DNS = regex(
+    r"(?P<pod>[a-z\d][a-z\d-]{0,62})\.(?P<service>[a-z\d-]{1,63})(?P<zone>\.[a-z\d-]{1,63}\.svc(?:\.[\w.-]{1,200})?)?"
+)
 
 
 def on_their_nodes(collection: Collection) -> Collection:
@@ -27,7 +33,7 @@ def on_their_nodes(collection: Collection) -> Collection:
 
 def _with_node(fact: Fact, node_of: Mapping[str, str]) -> Fact:
     """The fact at its node. A program in a pod takes the pod's name for that of the machine, and so does who read its records."""
-    place, node = _at_node(fact.place, node_of), node_of.get(str(fact.data.get("hostname")))
+    place, node = _at_node(fact.place, node_of), node_of.get(_pod_called(str(fact.data.get("hostname"))))
     if fact.kind == "identity" and node:
         return replace(fact, place=place, data={**fact.data, "hostname": node})
     return replace(fact, place=place)
@@ -65,8 +71,15 @@ def _opened_devices(collection: Collection) -> Iterator[tuple[str, str]]:
 
 
 def _at_node(place: Place, node_of: Mapping[str, str]) -> Place:
-    pod = pod_of(place.container) or place.host or ""
+    called = _pod_called(place.host or "")
+    pod = pod_of(place.container) or called
     node = node_of.get(pod)
-    if node is None or place.host not in (None, pod):
+    if node is None or (place.host is not None and called != pod):
         return place
     return replace(place, host=node, container=place.container or pod)
+
+
+def _pod_called(name: str) -> str:
+    """The pod that the cluster's DNS calls so, or the name itself."""
+    found = _IN_DNS.fullmatch(name)
+    return found["pod"] if found and (found["zone"] or found["pod"].startswith(f"{found['service']}-")) else name

@@ -24,7 +24,7 @@ _SAYS_NO_REASON = 0.5
 def relate(matches: Sequence[Match], clocks: Timeline) -> list[Link]:
     """The links between matches. Links that rest on an unknown place are kept only where nothing sure explains the
     effect and only one cause is possible. What follows a failure of its own process explains nothing elsewhere: that
-    failure does."""
+    failure does. What befell a host after one (its disk is full of a dump) befell all who are there."""
     effects: dict[str, list[int]] = defaultdict(list)
     for number, match in enumerate(matches):
         effects[match.rule.cause.id].append(number)
@@ -35,9 +35,14 @@ def relate(matches: Sequence[Match], clocks: Timeline) -> list[Link]:
     times, records = Times(matches, clocks), _Records(matches)
     links = [link for causes in by_rule.values() for link in _links_of_rule(matches, times, records, effects, causes)]
     own = list(followed(matches, times))
-    echoes = {link.effect for link in own}
+    echoes = {link.effect for link in own if not _is_of_its_host(matches[link.effect])}
     links = [link for link in links if link.distance != WIDE or link.cause not in echoes]
     return _acyclic(_decided([*own, *links], matches), matches)
+
+
+def _is_of_its_host(match: Match) -> bool:
+    """Whether its rule is about what a failure does to the host that it is on."""
+    return any(entry.relation == "same-host" for entry in match.rule.follows)
 
 
 def _links_of_rule(

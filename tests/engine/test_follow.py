@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from builders import hit, pack, rule
+from msgspec.structs import replace
 from test_decide import roles, run
 
 from neuron_doctor.engine.grades import Role, Status
@@ -82,6 +83,19 @@ def test_what_follows_explains_nothing_elsewhere(tmp_path: Path) -> None:
     found = run(book(tmp_path), *facts)
     assert found.verdict.status is Status.VICTIMS_ONLY
     assert {edge.target for edge in found.edges} == {f.id for f in found.findings if f.rule == "waits"}
+
+
+def test_what_follows_a_failure_of_its_host_may_be_of_another_rank_and_befalls_all_who_are_there(
+    tmp_path: Path,
+) -> None:
+    follows = "follows: [{relation: same-host, causes: [broken-device]}]\n"
+    own = "explains: [{causes: [stuck], relation: same-host}]\n"
+    facts = (hit("broke", host="a", rank=3), hit("aborting", host="a", rank=4), hit("waiting", host="a", rank=5))
+    facts = tuple(replace(fact, span=replace(fact.span, offset=n)) for n, fact in enumerate(facts))
+    found = run(book(tmp_path, follows, own), *facts)
+    assert roles(found) == {"device-broke": Role.ROOT, "aborts": Role.CASCADE, "waits": Role.CASCADE}
+    elsewhere = (replace(facts[0], place=replace(facts[0].place, host="b")), *facts[1:])
+    assert roles(run(book(tmp_path, follows, own), *elsewhere))["aborts"] is Role.ROOT
 
 
 def test_several_findings_of_a_sole_rule_convict_nobody(tmp_path: Path) -> None:

@@ -57,6 +57,16 @@ def test_the_name_of_a_pod_that_stands_for_a_host_gives_way_to_its_node() -> Non
     assert at_nodes(elsewhere, seen) == elsewhere
 
 
+def test_what_the_dns_of_the_cluster_calls_a_pod_is_that_pod() -> None:
+    seen = shown("bert-worker-1", "ip-10-0-0-1")
+    for name in ("bert-worker-1.bert.train.svc.cluster.local", "bert-worker-1.all.train.svc", "bert-worker-1.bert"):
+        assert at_nodes(Place(host=name), seen) == Place(host="ip-10-0-0-1", container="bert-worker-1")
+        assert at_nodes(Place(host=name, container="bert-worker-1"), seen).host == "ip-10-0-0-1"
+        assert at_nodes(Place(host=name, container="bert-worker-2"), seen).host == name
+    for other in ("bert-worker-1.corp.example.com", "bert-worker-1.lab", "bert-worker-3.bert.train.svc.cluster.local"):
+        assert at_nodes(Place(host=other), seen) == Place(host=other)
+
+
 def test_a_pod_that_was_seen_on_two_nodes_stays_a_pod() -> None:
     two = shown("worker-1", "ip-10-0-0-1"), shown("worker-1", "ip-10-0-0-2", "k8s-event")
     assert at_nodes(Place(container="worker-1/train"), *two).host is None

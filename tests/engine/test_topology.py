@@ -19,6 +19,17 @@ def test_an_instance_id_and_a_host_name_of_one_record_are_one_host() -> None:
     assert completed.place.host == "ip-10-0-0-1"
 
 
+def test_a_host_that_is_called_after_its_instance_is_that_instance() -> None:
+    full = "i-0a9b3d7714ce2f605.us-west-2.compute.internal"
+    short, by_id = hit("x", host=full.partition(".")[0]), hit("y", instance_id=full.partition(".")[0])
+    for other in (short, by_id):
+        facts = (hit("z", host=full), other)
+        for fact in complete(facts, survey(facts, ())):
+            assert (fact.place.host, fact.place.instance_id) == (full, full.partition(".")[0])
+    another = hit("x", host="i-0a9b3d7714ce2f606")
+    assert list(complete((another,), survey((hit("z", host=full), another), ())))[0].place.host == another.place.host
+
+
 def test_the_lines_of_one_processs_infodump_belong_together() -> None:
     facts = (
         identity(pid=7, instance_id="i-0a"),

@@ -102,6 +102,57 @@ def test_a_disk_that_a_dump_filled_is_a_consequence_of_what_was_dumped(
     assert causes(tmp_path, files) == roots
 
 
+ABORTED = "2026-Jul-12 10:11:11.402918  8133:8377  ERROR  TDRV:dma_print_abort  [MLA 7][NC 1] DMA TX engine 5 is in an abort state\n"
+
+
+@pytest.mark.parametrize(
+    ("host", "roots"), [("ip-10-0-0-1", {"hw-dma-abort"}), ("ip-10-0-0-2", {"hw-dma-abort", "disk-full"})]
+)
+def test_ranks_that_waited_for_a_broken_one_of_their_host_fill_its_disk_with_their_dumps(
+    tmp_path: Path, host: str, roots: set[str]
+) -> None:
+    files = {
+        f"{host}/rank_7.log": ABORTED,
+        "ip-10-0-0-1/rank_3.log": WAITED.replace("10:22", "10:12") + f"2026-07-12 10:12:30 {DUMP}",
+        "ip-10-0-0-1/rank_2.log": WAITED.replace("10:22", "10:12") + f"2026-07-12 10:12:31 saving\n{NO_SPACE}",
+    }
+    assert causes(tmp_path, files) == roots
+
+
+PENDING = """\
+apiVersion: v1
+kind: List
+items:
+- kind: Event
+  type: Warning
+  reason: FailedScheduling
+  lastTimestamp: "2026-11-02T07:58:02Z"
+  message: "0/14 nodes are available: 1 Insufficient aws.amazon.com/neuron, 13 node(s) didn't match Pod's node affinity/selector."
+  involvedObject: {kind: Pod, name: esm-worker-1, namespace: train}
+"""
+UNRESOLVED = "ssh: Could not resolve hostname esm-worker-1.esm.train.svc: Name or service not known\n"
+NOT_BUILT = "Error! Bad return status for module build on kernel: 6.18.2-18.210.amzn2023.x86_64 (x86_64)\nConsult /var/lib/dkms/aws-neuronx/2.21.37.0/build/make.log for more information.\n"
+NOT_THERE = "modprobe: FATAL: Module neuron not found in directory /lib/modules/6.18.2-18.210.amzn2023.x86_64\n"
+
+
+@pytest.mark.parametrize(
+    ("node", "events", "roots"),
+    [
+        (NOT_BUILT, PENDING, {"driver-install-failed"}),
+        (NOT_THERE, PENDING, {"driver-missing"}),
+        ("", PENDING, {"k8s-insufficient-neuron"}),
+        # no pod is known to wait for a node: the name alone is wrong
+        ("", "", {"name-resolution-failed"}),
+        (NOT_BUILT, "", {"driver-install-failed", "name-resolution-failed"}),
+    ],
+)
+def test_a_node_without_its_driver_is_why_a_pod_waits_and_why_its_name_does_not_resolve(
+    tmp_path: Path, node: str, events: str, roots: set[str]
+) -> None:
+    files = {"launcher.log": UNRESOLVED, "events.yaml": events, "ip-10-88-14-201/cloud-init-output.log": node}
+    assert causes(tmp_path, {name: text for name, text in files.items() if text}) == roots
+
+
 REFUSED = (
     "2026-Aug-29 12:03:21.423373 71032:71032 ERROR   NRT:nrt_init   This Neuron Runtime (compatibility id: 9) is not "
     "compatible with the installed aws-neuronx-dkms package\n"
