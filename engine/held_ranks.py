@@ -1,8 +1,8 @@
 """Which rank a fault of a host holds up, where the fault itself names none: the one on that host for which the others wait.
 
 A kernel numbers processes otherwise than the container in which they run, and a file system that is silent knows no ranks. But
-the ranks that never came, by recorders, stacks or silence, are all on the host that explains why. Where a kernel killed one process
-for memory, the launcher names the one rank of that host that was killed.
+the ranks that never came, by recorders, stacks or silence, are all on the host that explains why. Where a kernel killed one
+process for memory, the launcher names the one rank of that host that was killed.
 """
 
 from __future__ import annotations

@@ -122,7 +122,115 @@ def test_an_export_of_kibana_is_put_in_order_by_the_hosts_that_it_names() -> Non
         '"Sep 30, 2026 @ 21:18:27.938",n-02,/var/log/t.log,first\n'
     )
     assert streams(text) == {  # no zone: the browser showed its own
-        "nodes/n-02/events": "2026-09-30T21:18:27.938 first\n2026-09-30T21:18:28.052 last\n",
-        "nodes/n-05/events": "2026-09-30T21:18:27.985 other, host\n",
+        "nodes/n-02/var/log/t.log": "2026-09-30T21:18:27.938 first\n2026-09-30T21:18:28.052 last\n",
+        "nodes/n-05/var/log/t.log": "2026-09-30T21:18:27.985 other, host\n",
     }
-    assert place_of_path("x.csv!nodes/n-02/events").host == "n-02"
+    assert place_of_path("x.csv!nodes/n-02/var/log/t.log").host == "n-02"
+
+
+def answer(*sources: object, before: str = "", more: str = "", indent: int | None = None) -> str:
+    """What Elasticsearch answers to a search."""
+    hits = [{"_index": "logs-1", "_id": "7", "_score": None, "_source": source} for source in sources]
+    found = json.dumps({"total": {"value": 9, "relation": "eq"}, "max_score": None, "hits": hits}, indent=indent)
+    return f'{before}{{{more}"took": 41, "timed_out": false, "_shards": {{"total": 6}}, "hits": {found}}}'
+
+
+def ecs(second: int, message: str, pod: str = "w-0", **more: object) -> dict[str, object]:
+    where = {"pod": {"name": pod}, "node": {"name": "n1"}, "container": {"name": "torch"}}
+    return {"@timestamp": f"2026-04-15T16:00:0{second}.200Z", "message": message, "kubernetes": where, **more}
+
+
+@pytest.mark.parametrize("indent", [None, 1, 4])
+def test_the_hits_of_a_search_are_lines_of_their_pods_in_order(indent: int | None) -> None:
+    hits = (ecs(1, "two"), ecs(0, "of another", "w-1"), ecs(0, "one"))
+    expected = {
+        "nodes/n1/pods/w-0/torch.log": f"{T0} one\n2026-04-15T16:00:01.200Z two\n",
+        "nodes/n1/pods/w-1/torch.log": f"{T0} of another\n",
+    }
+    assert streams(answer(*hits, indent=indent)) == expected
+    assert streams(answer(*hits, more='"_scroll_id": "DXF1ZXJ5=", ')) == expected
+    assert streams(answer(*hits, before="# GET logs-k8s-*/_search 200 OK\n")) == expected
+    assert streams(f'{{"isPartial": false, "rawResponse": {answer(*hits)}}}') == expected
+    several = ", ".join((answer(hits[0]), answer(), answer(*hits[1:])))
+    assert streams(f'{{"took": 3, "responses": [{several}]}}') == expected
+
+
+def test_hits_that_somebody_took_out_of_the_answer_are_read_too() -> None:
+    hits = [{"_index": "logs-1", "_source": ecs(1, "two")}, {"_index": "logs-1", "_source": ecs(0, "one")}]
+    expected = {"nodes/n1/pods/w-0/torch.log": f"{T0} one\n2026-04-15T16:00:01.200Z two\n"}
+    assert streams(json.dumps(hits)) == streams("\n".join(map(json.dumps, hits)) + "\n") == expected
+    fields = {"@timestamp": ["2026-04-15T16:00:00.200Z"], "message": ["one"], "host.name": ["n1"]}
+    by_fields = answer().replace('"hits": []', f'"hits": [{json.dumps({"_index": "x", "fields": fields})}]')
+    assert streams(by_fields) == {"nodes/n1/events": f"{T0} one\n"}
+
+
+def test_of_one_moment_the_place_in_the_file_is_the_order() -> None:
+    lines = [
+        ecs(0, "first", log={"offset": 90}),
+        ecs(0, "last", log={"offset": 700}),
+        ecs(0, "second", log={"offset": 110}),
+    ]
+    [text] = streams(answer(*lines)).values()
+    assert [line.split()[1] for line in text.splitlines()] == ["first", "second", "last"]
+
+
+def test_a_shipper_of_files_says_host_and_path() -> None:
+    source = {"@timestamp": "2026-04-15T16:00:00.200Z", "message": "x", "host": {"name": "n7"}}
+    log = {"log": {"file": {"path": "/fsx/logs/rank_3.log"}, "offset": 3}}
+    [name] = streams(answer({**source, **log}))
+    assert name == "nodes/n7/fsx/logs/rank_3.log"
+    known = place_of_path(f"x.json!{name}").known()
+    assert (known["host"], known["rank"]) == ("n7", 3)
+
+
+def test_what_the_kernel_says_is_told_as_its_words() -> None:
+    kernel = {"@timestamp": "2026-04-15T16:00:00.200Z", "host": {"name": "n7"}, "process": {"name": "kernel"}}
+    assert list(streams(answer({**kernel, "message": "Out of memory"})).values()) == [
+        f"{T0} n7 kernel: Out of memory\n"
+    ]
+    whole = "Apr 15 16:00:00 n7 kernel: Out of memory"
+    assert list(streams(answer({**kernel, "message": whole})).values()) == [f"{T0} {whole}\n"]
+
+
+def test_the_streams_of_loki_have_their_labels() -> None:
+    labels = {"pod": "w-0", "container": "torch", "node_name": "n1", "namespace": "train"}
+    values = [["1776268801200000000", "two"], ["1776268800200000000", "one"]]
+    result = [
+        {"stream": labels, "values": values},
+        {"stream": {"filename": "/var/log/x"}, "values": [["1776268800200000000", "x"]]},
+    ]
+    text = json.dumps({"status": "success", "data": {"resultType": "streams", "result": result, "stats": {}}})
+    found = streams(text)
+    assert found["nodes/n1/pods/w-0/torch.log"] == f"{T0} one\n2026-04-15T16:00:01.200Z two\n"
+    assert len(found) == 2
+
+
+def test_splunk_writes_a_result_a_line_or_a_list_of_them() -> None:
+    of = {"_time": "2026-04-15T18:00:00.200+02:00", "host": "n1", "source": "/var/log/train/rank_3.log"}
+    one_a_line = "".join(
+        json.dumps({"preview": False, "offset": n, "result": {**of, "_raw": f"line {n}"}}) + "\n" for n in (0, 1)
+    )
+    listed = json.dumps(
+        {
+            "preview": False,
+            "init_offset": 0,
+            "messages": [],
+            "fields": [{"name": "_raw"}],
+            "results": [{**of, "_raw": "line 0"}, {**of, "_raw": "line 1"}],
+        }
+    )
+    for text in (one_a_line, listed):
+        assert streams(text) == {"nodes/n1/var/log/train/rank_3.log": f"{T0} line 0\n{T0} line 1\n"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"took": 3, "hits": {"total": {"value": 0}, "hits": []}}',
+        '{"took": 3, "hits": {"hits": [{"_index": "metrics", "_source": {"cpu": 3}}]}}',
+        '{"status": "success", "data": {"resultType": "matrix", "result": [{"metric": {"pod": "x"}, "values": [[1, "2"]]}]}}',
+        '{"results": [{"name": "x", "value": 3}]}',
+    ],
+)
+def test_answers_without_log_records_are_no_export(text: str) -> None:
+    assert not is_export(text.encode())

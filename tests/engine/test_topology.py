@@ -27,7 +27,8 @@ def test_a_host_that_is_called_after_its_instance_is_that_instance() -> None:
         for fact in complete(facts, survey(facts, ())):
             assert (fact.place.host, fact.place.instance_id) == (full, full.partition(".")[0])
     another = hit("x", host="i-0a9b3d7714ce2f606")
-    assert list(complete((another,), survey((hit("z", host=full), another), ())))[0].place.host == another.place.host
+    [alone] = complete((another,), survey((hit("z", host=full), another), ()))
+    assert alone.place.host == another.place.host
 
 
 def test_the_lines_of_one_processs_infodump_belong_together() -> None:

@@ -102,7 +102,10 @@ def test_a_disk_that_a_dump_filled_is_a_consequence_of_what_was_dumped(
     assert causes(tmp_path, files) == roots
 
 
-ABORTED = "2026-Jul-12 10:11:11.402918  8133:8377  ERROR  TDRV:dma_print_abort  [MLA 7][NC 1] DMA TX engine 5 is in an abort state\n"
+ABORTED = (
+    "2026-Jul-12 10:11:11.402918  8133:8377  ERROR  "
+    "TDRV:dma_print_abort  [MLA 7][NC 1] DMA TX engine 5 is in an abort state\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,10 @@ items:
   involvedObject: {kind: Pod, name: esm-worker-1, namespace: train}
 """
 UNRESOLVED = "ssh: Could not resolve hostname esm-worker-1.esm.train.svc: Name or service not known\n"
-NOT_BUILT = "Error! Bad return status for module build on kernel: 6.18.2-18.210.amzn2023.x86_64 (x86_64)\nConsult /var/lib/dkms/aws-neuronx/2.21.37.0/build/make.log for more information.\n"
+NOT_BUILT = (
+    "Error! Bad return status for module build on kernel: 6.18.2-18.210.amzn2023.x86_64 (x86_64)\n"
+    "Consult /var/lib/dkms/aws-neuronx/2.21.37.0/build/make.log for more information.\n"
+)
 NOT_THERE = "modprobe: FATAL: Module neuron not found in directory /lib/modules/6.18.2-18.210.amzn2023.x86_64\n"
 
 
