@@ -54,6 +54,7 @@ _PARTS: Mapping[str, frozenset[str]] = {
     "work": _words("fwd forward bwd backward compute fb"),
 }
 _OF_STEP = _words("step iter iteration batch")
+_KNOWN = frozenset().union(_OTHER, _NAMES_TIME, *_PARTS.values(), _OF_STEP, {"total"})
 #: The parts of a step are not longer than it, but for what rounding makes of them.
 _ROUNDED = 1.05
 
@@ -79,7 +80,7 @@ def parts_of(text: str) -> dict[str, float]:
     too little, or what cannot be."""
     sums: dict[str, float] = {}
     for part in _PART.finditer(text):
-        words = _WORD.findall(part["name"].lower())
+        words = [word for run in _WORD.findall(part["name"].lower()) for word in _apart(run)]
         sort = _sort(frozenset(words), timed=bool(part["unit"] or part["of"]), fraction="." in part["value"])
         if sort and not (sort == "total" and "total" in sums):
             unit = part["unit"] or part["of"] or next((word for word in reversed(words) if word in _UNITS), "s")
@@ -102,6 +103,15 @@ def _sort(words: frozenset[str], *, timed: bool, fraction: bool) -> str:
     if words & _PARTS["data"]:
         return "data" if timed or words & _WAITED or ("data" in words and fraction) else ""
     return next((sort for sort in ("wait", "work") if words & _PARTS[sort]), "")
+
+
+def _apart(run: str) -> tuple[str, ...]:
+    """The words of which a name is made without anything between them: `fwdbwd`, `datatime`."""
+    if run not in _KNOWN:
+        for at in range(2, len(run) - 1):
+            if run[:at] in _KNOWN and run[at:] in _KNOWN:
+                return run[:at], run[at:]
+    return (run,)
 
 
 def _with_parts(candidate: Candidate, match: Match) -> Match | None:

@@ -32,6 +32,14 @@ from neuron_doctor.collectors.step_times import parts_of
             {"total": 1.9506, "data": 0.0301},
         ),
         ("step 7 comm_wait: 1.2e-1 s total: 2.0 s", {"wait": 0.12, "total": 2.0}),
+        (
+            "rank=1 it=5360 iter_s=7.18 data_s=0.01 fwdbwd_s=1.91 allreduce_wait_s=5.25 loss=1.3182",
+            {"total": 7.18, "data": 0.01, "work": 1.91, "wait": 5.25},
+        ),
+        (
+            "it 4 steptime=2.2 datatime=0.1 commwait=0.3 forward 0.7s status=3",
+            {"total": 2.2, "data": 0.1, "wait": 0.3, "work": 0.7},
+        ),
     ],
 )
 def test_a_part_is_known_by_its_name_and_read_in_its_unit(line: str, parts: dict[str, float]) -> None:
