@@ -40,8 +40,11 @@ def _job(effect: Located, cause: Located) -> bool | None:
 
 
 def _host(effect: Located, cause: Located) -> bool | None:
+    """A pod whose node is not known is on one host, too."""
     if not effect.hosts or not cause.hosts:
-        return None if _job(effect, cause) else False
+        if not _job(effect, cause):
+            return False
+        return True if _same_pod(effect, cause) else None
     return bool(set(effect.hosts) & set(cause.hosts)) and bool(_job(effect, cause))
 
 
@@ -60,6 +63,11 @@ def _ranks(located: Located) -> set[int]:
 def _rank(effect: Located, cause: Located) -> bool | None:
     a, b = _ranks(effect), _ranks(cause)
     return None if not a or not b else bool(a & b) and bool(_job(effect, cause))
+
+
+def _same_pod(effect: Located, cause: Located) -> bool:
+    pod = pod_of(effect.place.container)
+    return bool(pod) and pod == pod_of(cause.place.container)
 
 
 def _other_pod(effect: Located, cause: Located) -> bool:

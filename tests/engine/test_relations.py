@@ -35,7 +35,7 @@ def test_jobs_with_two_numbers_are_two(effect: str, cause: str | None, related: 
     ("effect", "cause", "on_one_host", "anywhere"),
     [
         ("w-0", "w-1", False, False),
-        ("w-0/pytorch", "w-0", True, None),
+        ("w-0/pytorch", "w-0", True, True),
         ("w-0", None, True, None),
     ],
 )
@@ -54,3 +54,13 @@ def test_processes_of_two_pods_are_two_wherever_the_pods_are(
 def test_a_pod_counts_its_processes_itself(one: str | None, other: str | None, same: bool | None) -> None:
     inside, outside = At(Place(pid=144, container=one), ("a",)), At(Place(pid=91822, container=other), ("a",))
     assert RELATIONS["same-process"](inside, outside) is same
+
+
+def test_what_one_pod_tells_is_of_one_host_though_its_node_is_not_known() -> None:
+    def on_host(one: Place, other: Place) -> bool | None:
+        return RELATIONS["same-host"](At(one), At(other))
+
+    assert on_host(Place(container="w-1/torch"), Place(container="w-1")) is True
+    assert on_host(Place(container="w-1", attempt=0), Place(container="w-1", attempt=1)) is False
+    assert on_host(Place(container="w-1"), Place(container="w-2")) is None
+    assert on_host(Place(container="w-1"), Place()) is None

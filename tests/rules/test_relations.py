@@ -186,3 +186,31 @@ def test_a_driver_that_could_not_be_unloaded_is_why_the_old_one_is_refused(
         files[f"{host}/modinfo.txt"] = ON_DISK.format("2.30.2.0" if host == newer else "2.26.5.0")
         files[f"{host}/dmesg.txt"] = LOADED
     assert causes(tmp_path, files) == roots
+
+
+ENDED = (
+    "E0330 {} 1 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: 1) local_rank: 2 (pid: 35) of "
+    "binary: /usr/bin/python3\n"
+)
+LOST = (
+    "2026-Mar-30 03:03:05.0853 58:458 [25] include/socket.h:541 CCOM WARN RX, connection closed by remote peer "
+    "10.200.4.205<54326>\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("pod", "at", "status"),
+    [
+        ("w-2", "03:03:43.000000", "victims-only"),
+        ("w-2", "03:02:43.000000", "unknown-failure"),  # before anybody lost anybody
+        ("w-3", "03:03:43.000000", "unknown-failure"),  # of another pod
+    ],
+)
+def test_a_worker_that_ends_without_a_word_after_others_of_its_pod_lost_a_peer_lost_it_too(
+    tmp_path: Path, pod: str, at: str, status: str
+) -> None:
+    (tmp_path / "pods").mkdir()
+    (tmp_path / "pods/w-2.log").write_text(LOST + (ENDED.format(at) if pod == "w-2" else ""))
+    (tmp_path / "pods/w-3.log").write_text("step=1 loss=1.8\n" + (ENDED.format(at) if pod == "w-3" else ""))
+    found = diagnose(rulebook(), collect(Request((str(tmp_path),)), rulebook()))
+    assert found.verdict.status == status
