@@ -3,7 +3,7 @@
 Formats: CloudWatch Logs Insights, `aws logs get-query-results` (`{"results": [[{"field": "@timestamp", "value": ...}, ...]]}`)
 and what its console exports; Elasticsearch and OpenSearch (`hits.hits` of `_search`, `_msearch` and a scroll, with `_source` or
 the lists of `fields`; the hits alone, as jq and elasticdump write them); Kibana's Discover (CSV); Loki's `query_range`
-(`streams` with `values`); Splunk (`results`, or a `result` a line). What an object holds is named by both names: `kubernetes.host`.
+(`streams` with `values`); Splunk (`results`, or a `result` a line). What is within is named by both names: `kubernetes.host`.
 """
 
 from __future__ import annotations

@@ -43,6 +43,9 @@ _RESOLVES: Mapping[str, frozenset[str]] = {
     "Failed": frozenset({"Started"}),  # an image that came at last, a container that starts now
     "ErrImagePull": frozenset({"Pulled", "Created", "Started"}),
     "NodeNotReady": frozenset({"NodeReady"}),
+    "Pending": frozenset({"QuotaReserved", "Admitted"}),  # a workload of Kueue
+    "FailedCreate": frozenset({"SuccessfulCreate"}),
+    "Unschedulable": frozenset({"Scheduled"}),
 }
 
 #: A shell, and Kubernetes, add the number of the signal (at most 31 here) to this.
@@ -60,6 +63,11 @@ _ENDS: Mapping[str, str] = {
     "failed": "failed",
     "error": "failed",
 }
+
+
+#: Objects that stand in a queue, and the conditions by which they say that they still do: Kueue, Volcano.
+_QUEUED = frozenset({"Workload", "PodGroup"})
+_WAITING = frozenset({("QuotaReserved", "False"), ("Admitted", "False"), ("Unschedulable", "True")})
 
 
 class Ending(Struct, frozen=True):
@@ -210,6 +218,22 @@ def workload_facts(
     if name and ends:
         data: dict[str, Value] = {"object": kind, "namespace": namespace, "name": name, "state": ends[-1]}
         yield Fact("workload", data, place_in_cluster(inp, Place()), span, inp.source_id, instant)
+
+
+def is_queued(kind: str) -> bool:
+    """Whether objects of this kind stand in a queue until they are admitted."""
+    return kind in _QUEUED
+
+
+def queued_facts(
+    inp: Input, span: Span, kind: str, namespace: str, name: str, conditions: Iterable[tuple[str, str, str]]
+) -> Iterator[Fact]:
+    """A `queued` fact where a condition (type, status, message) says why the object is not admitted."""
+    for type_, status, message in conditions:
+        if (type_, status) in _WAITING and message:
+            data: dict[str, Value] = {"object": kind, "namespace": namespace, "name": name, "message": message}
+            yield Fact("queued", data, place_in_cluster(inp, Place()), span, inp.source_id)
+            return
 
 
 def speaks_of_health(key: str) -> bool:

@@ -20,11 +20,13 @@ from neuron_doctor.collectors.kube import (
     container_facts,
     ending,
     event_facts,
+    is_queued,
     is_workload,
     mark_fact,
     node_fact,
     offers_of,
     place_in_cluster,
+    queued_facts,
     speaks_of_health,
     workload_facts,
 )
@@ -73,6 +75,9 @@ def parse_descriptions(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             yield from _node(inp, thing)
         elif is_workload(thing.value("Kind")):
             yield from _workload(inp, thing)
+        elif is_queued(thing.value("Kind")) and (lines := thing.sections.get("Status")):
+            told = thing.value("Kind"), thing.value("Namespace"), thing.value("Name"), _conditions(lines)
+            yield from queued_facts(inp, _span(inp, lines[0]), *told)
         yield from _events(inp, thing)
 
 
@@ -195,6 +200,17 @@ def _workload(inp: Input, thing: _Object) -> Iterator[Fact]:
     if lines:
         told = thing.value("Kind"), thing.value("Namespace"), thing.value("Name"), ends
         yield from workload_facts(inp, _span(inp, lines[0]), *told)
+
+
+def _conditions(lines: Sequence[Line]) -> Iterator[tuple[str, str, str]]:
+    """Type, status and message of each condition, of which the members stand in the order of their names."""
+    known: dict[str, str] = {}
+    for line in lines:
+        if member := _MEMBER.match(line.text):
+            known[member["key"]] = (member["value"] or "").strip()
+            if member["key"] == "Type":
+                yield known["Type"], known.get("Status", ""), known.get("Message", "")
+                known = {}
 
 
 # --- nodes

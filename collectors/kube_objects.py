@@ -20,10 +20,12 @@ from neuron_doctor.collectors.kube import (
     condition_fact,
     container_facts,
     ending,
+    is_queued,
     is_workload,
     mark_fact,
     node_fact,
     offers_of,
+    queued_facts,
     speaks_of_health,
     workload_facts,
 )
@@ -40,7 +42,7 @@ def kind_of(value: object) -> str:
 
 
 def object_facts(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
-    """The facts of a Pod, a Node or a job; nothing for other kinds."""
+    """The facts of a Pod, a Node, a job or what stands in a queue for one; nothing for other kinds."""
     match kind_of(element.value):
         case "Pod":
             yield from _pod(inp, document, element)
@@ -48,6 +50,11 @@ def object_facts(inp: Input, document: Document, element: Element) -> Iterator[F
             yield from _node(inp, document, element)
         case kind if is_workload(kind):
             yield from _workload(inp, document, element)
+        case kind if is_queued(kind):
+            names, conditions = _dig(element.value, "metadata"), _list(element.value, "status", "conditions")
+            told = [(_text(c, "type"), _text(c, "status"), _text(c, "message")) for c in conditions]
+            span = document.quote(element, "conditions" if conditions else "kind")
+            yield from queued_facts(inp, span, kind, _text(names, "namespace"), _text(names, "name"), told)
 
 
 def event_of(document: Document, element: Element) -> Event:

@@ -60,6 +60,14 @@ ROW = regex(
 )
 
 
+#: A row of pods by itself, as `grep` and `--no-headers` leave it.
+_BARE_POD = regex(
+    r"(?:(?P<NAMESPACE>[a-z\d][a-z\d-]{0,62})\s{2,})?(?P<NAME>[a-z\d][a-z\d.-]{0,252})\s{2,}(?P<READY>\d{1,3}/\d{1,3})\s{2,}"
+    r"(?P<STATUS>[A-Z][\w:/-]{1,40})\s{2,}(?P<RESTARTS>\d{1,6}(?: \([^()\n]{1,40} ago\))?)\s{2,}(?P<AGE>(?:\d{1,6}[ydhms]){1,2})"
+    r"(?:\s{2,}(?P<IP>[\da-f.:]{3,45}|<none>)\s{2,}(?P<NODE>[\w.-]{1,253}|<none>)(?:\s{2,}.{0,300})?)?\s*"
+)
+
+
 class _Row(Struct, frozen=True):
     line: Line
     cells: dict[str, str]
@@ -69,6 +77,11 @@ def is_title(text: str) -> bool:
     """Whether this line is the title of a table of kubectl."""
     title = _TITLE.match(text)
     return title is not None and (title["pod"] is None or _SHOWS_NODE.search(text) is not None)
+
+
+def is_bare_pod(text: str) -> bool:
+    """Whether this line is a row of a table of pods that has lost its title."""
+    return _BARE_POD.fullmatch(text) is not None
 
 
 def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
@@ -99,6 +112,8 @@ def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
             titles = [(found[0], found.start()) for found in _WORD.finditer(line.text)]
         elif titles:
             yield _Row(line, _cells(line.text, titles))
+        elif bare := _BARE_POD.fullmatch(line.text):
+            yield _Row(line, {title: text for title, text in bare.groupdict().items() if text is not None})
 
 
 def _cells(text: str, titles: Sequence[tuple[str, int]]) -> dict[str, str]:

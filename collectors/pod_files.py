@@ -19,6 +19,8 @@ _TELLING = regex(r"\d|-")
 _NUMBER = regex(r"\d+")
 #: `kubectl logs --previous`: the same container before it was started anew.
 _PREVIOUS = regex(r"[._-]prev(?:ious)?$")
+#: Who collects files by hand may number them: `02-train-worker-3.log`.
+_ORDER = regex(r"\A\d{1,3}[._-](?=[a-z])")
 #: A container, perhaps with how often it had been restarted.
 _CONTAINER = regex(r"(?P<name>[a-z\d][a-z\d-]{0,62})(?:_(?:previous|\d{1,3}))?")
 #: Behind the name of a job (kubeflow/training-operator, mpi-operator).
@@ -89,7 +91,8 @@ def _shape(path: str) -> str:
 def _named(source: Source, pods: Mapping[str, set[str]]) -> str:
     """The pod, and container, after which the innermost part of the path is called that names one."""
     for part in reversed(source.path.replace("!", "/").split("/")):
-        for name in dict.fromkeys((part, plain(part), _PREVIOUS.sub("", plain(part)))):
+        names = (part, plain(part), _PREVIOUS.sub("", plain(part)))
+        for name in dict.fromkeys((*names, *(_ORDER.sub("", name) for name in names))):
             if name in pods:
                 return name
             for pod, container in _containers(name, pods):

@@ -159,6 +159,12 @@ OF_MACHINES = (
         "object:str namespace:str name:str state:str",
     ),
     kind_of(
+        "queued",
+        "a job that a queue of Kubernetes (a Workload of Kueue, a PodGroup) has not admitted: `message` says for what it waits",
+        "kubectl",
+        "object:str namespace:str name:str message:str",
+    ),
+    kind_of(
         "slurm-job",
         "a job or step as sacct, scontrol or squeue shows it; `elapsed_s` is how long it has run (-1: not known)",
         "slurm",
