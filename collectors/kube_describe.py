@@ -75,15 +75,17 @@ def parse_descriptions(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             yield from _node(inp, thing)
         elif is_workload(thing.value("Kind")):
             yield from _workload(inp, thing)
-        elif is_queued(thing.value("Kind")) and (lines := thing.sections.get("Status")):
-            told = thing.value("Kind"), thing.value("Namespace"), thing.value("Name"), _conditions(lines)
-            yield from queued_facts(inp, _span(inp, lines[0]), *told)
+        elif is_queued(thing.value("Kind")) and (status := thing.sections.get("Status")):
+            told = thing.value("Kind"), thing.value("Namespace"), thing.value("Name"), _conditions(status)
+            yield from queued_facts(inp, _span(inp, status[0]), *told)
         yield from _events(inp, thing)
 
 
 def _kind(thing: _Object) -> str:
     if "Containers" in thing.sections:
         return "pod"
+    if is_queued(kind := thing.value("Kind")):
+        return kind.lower()
     return "node" if thing.sections.keys() & {"Roles", "Capacity"} else ""
 
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from neuron_doctor.engine.decide import Graph
 from neuron_doctor.engine.facts import Fact, ranks_of
 from neuron_doctor.engine.grades import Role
+from neuron_doctor.engine.links import OWN
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.topology import Topology
 
@@ -57,7 +58,8 @@ def _killed(graph: Graph, topology: Topology) -> dict[int, set[int]]:
             of_kills[host].append(number)
     if not kills:
         return {}
-    explained = {(link.cause, link.effect) for link in graph.links if link.sure}
+    # of a helper that was killed beside it the rules do not say that they explain the end of a rank
+    explained = {(link.cause, link.effect) for link in graph.links if link.sure and link.distance != OWN}
     found: dict[int, set[int]] = defaultdict(set)
     for cause, effect in explained:
         for host in graph.matches[cause].hosts:

@@ -105,3 +105,15 @@ def test_who_ended_otherwise_or_was_ended_by_the_launcher_was_not_killed_by_the_
     told = replace(reported(9, "h2", signal=9), data={"launcher": "torchrun", "signal": 9, "told": True})
     for other in (reported(9, "h2", exitcode=1), told):
         assert root(rules, killed_by_kernel("h2", 60871), other).place.ranks == ()
+
+
+def test_a_helper_that_was_killed_beside_it_is_not_the_rank(tmp_path: Path) -> None:
+    """A rank that was killed follows any root of its host; that of a helper does not claim to explain it."""
+    rules = pack(
+        tmp_path,
+        rule("memory", "record: oom-kill", cause="host-broke", more="survivable: false\n"),
+        rule("ended", "record: launcher-failure", cause="stuck", more="follows: [{relation: same-host, within: 1d}]\n"),
+        causes=CAUSES.replace("family:", "family:\n" + FURTHER),
+    )
+    found = root(rules, killed_by_kernel("h2", 60871), reported(9, "h2", signal=9))
+    assert (found.rule, found.place.ranks) == ("memory", ())
