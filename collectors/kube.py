@@ -10,7 +10,7 @@ from msgspec import Struct
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.instance_types import complement_of
 from neuron_doctor.engine.ended_well import JOB_ENDED
-from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Span, Value
+from neuron_doctor.engine.facts import Fact, Instant, Place, Span, Value
 from neuron_doctor.engine.regexes import regex
 
 #: What a node offers, by the names of the Neuron and EFA device plugins (`neurondevice` until 2023).
@@ -67,7 +67,6 @@ _ENDS: Mapping[str, str] = {
 
 #: Objects that stand in a queue, and the conditions by which they say that they still do: Kueue, Volcano.
 _QUEUED = frozenset({"Workload", "PodGroup"})
-_IN_A_QUEUE = frozenset(kind.lower() for kind in _QUEUED)
 _WAITING = frozenset({("QuotaReserved", "False"), ("Admitted", "False"), ("Unschedulable", "True")})
 
 
@@ -267,7 +266,6 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "") -> Iterator
         kind, _, name = event.object.partition("/")
         home = assigned["node"] if (assigned := _ASSIGNED.match(event.message)) else node
         place = Place(host=name) if kind.lower() == "node" else Place(host=home or None, container=name or None)
-        place = NOWHERE if kind.lower() in _IN_A_QUEUE else place
         others = (last.get((event.object.lower(), reason)) for reason in _RESOLVES.get(event.reason, ()))
         data: dict[str, Value] = {
             "type": event.type,
