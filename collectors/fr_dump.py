@@ -245,7 +245,7 @@ def _ids_of_names(
 
 def _rank(inp: Input, top: Entry, groups: list[GroupRecord]) -> int | None:
     """The rank: what the path hints at if the content allows it, else what the content says or leaves as the only one."""
-    possible = _possible_ranks(groups)
+    possible = _possible_ranks(groups) or _possible_ranks([group for group in groups if _is_used(group)])
     stated = integer(top.get("rank", top.get("global_rank")), -1)
     hints = [rank for rank in (inp.place.rank, stated, _only_number(inp)) if rank is not None and rank >= 0]
     for rank in hints:
@@ -259,6 +259,11 @@ def _rank(inp: Input, top: Entry, groups: list[GroupRecord]) -> int | None:
         else "nothing tells which rank wrote this dump"
     )
     return None
+
+
+def _is_used(group: GroupRecord) -> bool:
+    """Whether the rank had anything to do with a group: a configuration may list those of all ranks."""
+    return group.last_record() >= 0 or bool(group.pairs) or (group.enqueued is not None and group.enqueued >= 0)
 
 
 def _only_number(inp: Input) -> int | None:

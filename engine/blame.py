@@ -78,7 +78,7 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
     if not any(one.culprits for one in blames) and not all(group.completions for group in groups):
         blames = _misdirected_of_all(hang) or blames or _short_of_all(hang) or _unordered_of_all(hang)
     if _moves(blames, dumps):
-        blames = [_seen_moving(blames)]
+        blames = [_seen_moving(blames, written_apart=any(group.has_outdated() for group in groups))]
     elif _are_several_stalls(blames):
         blames = [_seen_several(blames)]
     return _arranged(hang, blames)
@@ -113,13 +113,15 @@ def _moves(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> bool:
     return runs and any(one.verdict in {"rank-missing", "p2p-missing"} and one.culprits for one in blames)
 
 
-def _seen_moving(blames: Sequence[Blame]) -> Blame:
-    late = tuple(sorted({rank for one in blames for rank in one.culprits}))
+def _seen_moving(blames: Sequence[Blame], *, written_apart: bool) -> Blame:
+    """What is said of a job that seems to go on; for sure where a dump was `written_apart`: before the end of what it lacks."""
+    late = tuple(sorted({rank for one in blames for rank in (one.culprits or one.missing)}))
     told = (
         f"one place still waits for {named_ranks(late)} while in another all have come to a collective that has not "
         "completed on all: so it looks when the dumps are taken of a job that moves; take them again a minute later"
     )
-    return Blame("undecided", told, members=late, gathering=blames[0].gathering)
+    told += "; it did move between them, as some show the end of what others lack" if written_apart else ""
+    return Blame("moving" if written_apart else "undecided", told, members=late, gathering=blames[0].gathering)
 
 
 def _mismatch(differing: Disagreement, gathering: Gathering | None, group: ProcessGroup) -> Blame:
@@ -152,6 +154,9 @@ def _of_rank(hang: Hang, rank: int, before: list[Gathering]) -> Blame:
     here = max(before, key=lambda gathering: (not gathering.is_transfer, hang.waits.first_waiting(gathering)))
     if rank not in hang.dumps:
         told = f"{here.title} waits for rank {rank}, which left no dump"
+        return Blame("rank-missing", told, missing=(rank,), gathering=here)
+    if any(gathering.group.outdated(rank) for gathering in before):
+        told = f"{here.title} waits for rank {rank}, whose dump is older than the end of what others show to be over"
         return Blame("rank-missing", told, missing=(rank,), gathering=here)
     if rank in hang.stuck:
         own = hang.stuck[rank]

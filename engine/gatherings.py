@@ -194,15 +194,16 @@ def _see_members(
     gathering: Gathering, group: ProcessGroup, ordinal: int, first: Mapping[int, int], dumps: Mapping[int, RankRecord]
 ) -> None:
     """Who of the group has not come to a collective. Where only the status of a nameless group tells that something is
-    open, nobody can be said to be absent."""
+    open, nobody can be said to be absent; nor of one that a rank completed, which it cannot have without all others."""
     if gathering.operation is None and not group.proven:
         return
+    passed = group.passed(ordinal)
     for rank in group.ranks:
         member = group.members.get(rank)
         if member is None:
-            gathering.unknown += [rank] if rank not in dumps else []
+            gathering.unknown += [rank] if rank not in dumps and not passed else []
         elif member.issued < ordinal:
-            gathering.absent.append(rank)
+            gathering.absent += [rank] if not passed else []
         elif member.done < ordinal or not group.completions:
             _see_held(gathering, rank, member.at(ordinal), first.get(rank))
 

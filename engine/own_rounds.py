@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,6 +12,8 @@ from neuron_doctor.engine.recorder import COLLECTIVE, RankRecord
 
 #: So many rounds that are alike tell what belongs to one.
 _ALIKE = 2
+#: A turn of transfers that was taken so often is a habit.
+_TURNS = 3
 _PAIR = 2
 #: So many transfers are several rounds of any program.
 _MANY = 16
@@ -59,8 +61,43 @@ def left_their_order(groups: Iterable[ProcessGroup], dumps: Mapping[int, RankRec
     """Of these ranks, those that issued the transfers of their last round in another order than in all earlier ones, which
     were all alike; empty where this is not known of one of the others, that it kept its order."""
     listed = list(groups)
-    kept = {rank: _keeps_order(_course(listed, dumps[rank])) if rank in dumps else None for rank in ranks}
+    kept = {rank: _keeps_its_order(listed, dumps[rank]) if rank in dumps else None for rank in ranks}
     return set() if None in kept.values() else {rank for rank, same in kept.items() if not same}
+
+
+def _keeps_its_order(groups: Iterable[ProcessGroup], dump: RankRecord) -> bool | None:
+    """By its rounds between collectives; where none divide what it did, by what it repeated. None where neither tells."""
+    course = _course(groups, dump)
+    return _keeps_order(course) if course.rounds else _keeps_repeating(_transfers_of(dump))
+
+
+def _transfers_of(dump: RankRecord) -> list[_Transfer]:
+    """All transfers in their order of issue, from where the dump describes those of every group."""
+    moved: list[tuple[int, _Transfer]] = []
+    start = 0
+    for group in dump.groups:
+        described = (*group.transfers, *group.pending_transfers)
+        moved += [(one.record, (group.name, one.kind, one.source, one.target)) for one in described]
+        if described and sum(pair.times for pair in group.pairs) > len(described):
+            start = max(start, min(one.record for one in described))
+    return [what for record, what in sorted(moved) if record >= start]
+
+
+def _keeps_repeating(moved: Sequence[_Transfer]) -> bool | None:
+    """Whether a rank that issued the same transfers in turn, several times, still does; False where the last turn has them in
+    another order, or left some out, None where it repeated nothing, or has others now."""
+    turns = [(_repeats_up_to(moved, length), -length) for length in range(1, len(moved) // _TURNS + 1)]
+    end, length = max(turns, default=(0, 0))
+    length = -length
+    if not length or end < _TURNS * length:
+        return None
+    if end == len(moved):
+        return True
+    return False if len(moved) - end <= length and set(moved[end:]) <= set(moved[:length]) else None
+
+
+def _repeats_up_to(moved: Sequence[_Transfer], length: int) -> int:
+    return next((at for at in range(length, len(moved)) if moved[at] != moved[at - length]), len(moved))
 
 
 def alone_out_of_order(groups: Iterable[ProcessGroup], dumps: Mapping[int, RankRecord]) -> tuple[int, ...]:

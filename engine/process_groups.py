@@ -8,7 +8,7 @@ from functools import cached_property
 
 from msgspec import Struct, field
 
-from neuron_doctor.engine.recorder import GroupRecord, Operation, RankRecord, ranks_of
+from neuron_doctor.engine.recorder import ROOTED, GroupRecord, Operation, RankRecord, ranks_of
 from neuron_doctor.engine.roll_call import Roll, roll_of, size_of
 
 #: How far apart the numbers of one collective on two ranks are looked for.
@@ -74,11 +74,45 @@ class ProcessGroup(Struct, dict=True):
         """Whether completions are known here at all; if not, an operation is open as long as a member has not issued it."""
         return all(member.record.completions for member in self.members.values() if member.record)
 
+    @cached_property
+    def _passed(self) -> int:
+        """The last collective that a member completed and could not have without all others; -1 where none is known."""
+        recorded = [member for member in self.members.values() if member.record and member.window]
+        if not (self.proven and self.completions) or any(map(_is_skewed, recorded)):
+            return -1
+        return max((_last_joint(member) for member in recorded), default=-1)
+
+    def passed(self, ordinal: int) -> bool:
+        """Whether all members are known to have come to a collective, as one of them, or a later one, completed."""
+        return ordinal <= self._passed
+
+    def outdated(self, rank: int) -> bool:
+        """Whether the rank's dump is of an earlier moment than another: it lacks what that shows to be over."""
+        member = self.members.get(rank)
+        return (
+            member is not None and member.record is not None and not _is_skewed(member) and member.issued < self._passed
+        )
+
+    def has_outdated(self) -> bool:
+        """Whether any of its dumps is."""
+        return any(map(self.outdated, self.members))
+
     def global_rank(self, end: int) -> int | None:
         """The global rank of an end of a point-to-point operation, which is recorded by its number in the group."""
         if end < 0:
             return None
         return self.ranks[end] if end < len(self.ranks) else end
+
+
+def _is_skewed(member: Member) -> bool:
+    """Whether the numbers of a rank's collectives may differ from those of its peers."""
+    record = member.record
+    return record is None or not record.contiguous or record.point_to_point
+
+
+def _last_joint(member: Member) -> int:
+    joint = (one for one in reversed(member.record.recent if member.record else ()) if one.name not in ROOTED)
+    return next((member.base + one.number for one in joint), -1)
 
 
 def process_groups(dumps: Mapping[int, RankRecord], heard: Iterable[int] = ()) -> list[ProcessGroup]:

@@ -70,9 +70,11 @@ def _passing(fact: Fact) -> Fact:
 
 
 def _over(fact: Fact, went_on: frozenset[int]) -> Fact | None:
-    """The same as something that passed, where ranks went on that take part in it."""
-    members = fact.data.get("members")
-    ranks = sorted(went_on.intersection(members)) if isinstance(members, tuple) else []
+    """The same as something that passed, where ranks went on that take part in it. Of one that others wait for that is no
+    sign: it may evaluate alone while they wait."""
+    members, waiting = fact.data.get("members"), fact.data.get("waiting")
+    taking_part = members or (waiting if fact.data["verdict"] != "straggler" else ())
+    ranks = sorted(went_on.intersection(taking_part)) if isinstance(taking_part, tuple) else []
     if not ranks or fact.data["verdict"] == "healthy":
         return None
     told = f"{fact.data['description']}; {named_ranks(ranks)} went on afterwards"

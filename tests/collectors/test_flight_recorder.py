@@ -302,6 +302,16 @@ def test_the_rank_comes_from_the_path_if_the_content_allows_it() -> None:
     assert list(inp.problems) == ["the rank in the file's name is in none of its process groups"]
 
 
+def test_groups_of_others_that_the_rank_never_used_do_not_tell_who_it_is() -> None:
+    others = {
+        name: {"name": name, "desc": f"tp_{name}", "ranks": ranks} for name, ranks in (("1", "[0, 1]"), ("2", "[2, 3]"))
+    }
+    assert fact_of(dump(entry(0), pg_config=dict(USUAL["pg_config"], **others)), rank=3).place.rank == 3
+    used = entry(1, process_group=("1", "tp_1"), pg_id=1)
+    both = dump(entry(0), used, pg_config=dict(USUAL["pg_config"], **others))
+    assert [fact_of(both, rank=rank).place.rank for rank in (1, 3)] == [1, None]
+
+
 def test_without_a_rank_in_the_path_the_content_may_leave_only_one() -> None:
     config = dict(USUAL["pg_config"], **{"1": {"name": "1", "desc": "tp", "ranks": "[1, 3]"}})
     both = dump(transfer(0, "send 1->0", 1, process_group=("1", "tp"), pg_id=1), pg_config=config)

@@ -207,3 +207,31 @@ def test_dumps_written_one_after_the_other_of_a_job_that_goes_on_show_no_hang() 
 
 def test_dumps_of_which_several_are_of_the_last_moment_may_show_a_hang() -> None:
     assert verdicts(written_at({rank: 8 + 4 * min(rank, 5) for rank in range(8)})) == {"undecided": set()}
+
+
+def at_places(places: dict[int, tuple[int, int]]) -> list[Fact]:
+    """Timed dumps of ranks that share one group, each of the moment at which its device had completed, and its host had
+    issued, so many collectives."""
+    world = Pg("0", "default_pg", tuple(places))
+    programs = {rank: [Op(world)] * 20 for rank in places}
+    found = []
+    for rank, (done, issued) in places.items():
+        job = run(Mesh(len(places), 1), programs, Faults(host=dict.fromkeys(places, issued), stall={done}), ahead=8)
+        found += facts_of(job, Recorder(timing=True), without=set(places) - {rank})
+    return found
+
+
+@pytest.mark.parametrize(
+    ("other_places", "expected"),
+    [
+        ({}, {"rank-missing": {4}}),  # its dump shows as much as the others' do: it hangs
+        ({4: (10, 10)}, {"rank-missing": set()}),  # the others show the end of what it had not issued: it went on
+        ({4: (10, 10), 2: (10, 12), 3: (11, 11), 7: (10, 11)}, {"moving": set()}),
+        ({2: (10, 12), 3: (11, 11), 7: (10, 11)}, {"undecided": set()}),  # two reasons, of one moment, as far as seen
+    ],
+)
+def test_a_dump_that_lacks_what_others_show_to_be_over_is_of_an_earlier_moment(
+    other_places: dict[int, tuple[int, int]], expected: dict[str, set[int]]
+) -> None:
+    usual = {0: (11, 12), 1: (11, 14), 2: (11, 12), 3: (11, 12), 4: (11, 11), 5: (11, 12), 6: (11, 13), 7: (11, 12)}
+    assert verdicts(at_places({**usual, **other_places})) == expected

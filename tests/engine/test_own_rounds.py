@@ -125,3 +125,33 @@ def test_the_one_that_several_wait_for_in_transfers_left_its_ends_out_where_it_w
 
     job = run(Mesh(1, 3), {rank: program(rank) for rank in range(3)}, Faults(), ahead=12)
     assert verdicts(facts_of(job)) == {"p2p-missing": {1}}
+
+
+def turns(kinds: str, times: int, last: str) -> Program:
+    """A rank's transfers with its only peer: so often the same turn, then what it did at last."""
+    group = MESH.groups["PIPELINE"][0]
+    own = {"s": "send", "r": "recv"}
+    return [Op(group, peers=((own[kind], -1),)) for kind in kinds * times + last]
+
+
+@pytest.mark.parametrize("ring", [2000, 12])
+@pytest.mark.parametrize(("last", "expected"), [(("r", "r"), {0}), (("s", "s"), {1}), (("sr", "rs"), set())])
+def test_where_no_collective_divides_what_ranks_did_their_turns_tell_who_left_the_order(
+    ring: int, last: tuple[str, str], expected: set[int]
+) -> None:
+    found = {0: turns("sr", 9, last[0]), 1: turns("rs", 9, last[1])}
+    for rank, program in found.items():
+        found[rank] = [replace(op, peers=((op.peers[0][0], 1 - rank),)) for op in program]
+    told = verdicts(facts_of(run(MESH, found, Faults(), ahead=1), Recorder(ring=ring)))
+    assert set().union(*told.values()) == expected
+
+
+def test_a_turn_that_two_ranks_leave_at_once_or_that_goes_on_with_something_new_convicts_nobody() -> None:
+    found = {0: turns("sr", 5, "r"), 1: turns("rs", 5, "rr")}
+    for rank, program in found.items():
+        found[rank] = [replace(op, peers=((op.peers[0][0], 1 - rank),)) for op in program]
+    job = run(MESH, found, Faults(), ahead=1)
+    [selected] = selections(facts_of(job, Recorder()))
+    groups = process_groups(selected.dumps)
+    assert left_their_order(groups, selected.dumps, (0, 1)) == {0}
+    assert left_their_order(groups, selected.dumps, (0, 1, 2)) == set()  # of the third nothing is known

@@ -160,3 +160,17 @@ def test_what_stays_open_says_what_would_show_it() -> None:
     (fact,) = match_collectives(_standing_apart())
     assert "completions are recorded" in str(fact.data["description"])
     assert "TORCH_NCCL_ENABLE_TIMING=1" in str(fact.data["description"])
+
+
+MISSING = facts_of(run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, Faults(host={3: 30})))
+
+
+@pytest.mark.parametrize(("rank", "expected"), [(1, "moving"), (3, "rank-missing")])
+def test_a_wait_for_one_rank_is_over_where_one_that_waited_went_on_and_not_where_that_one_did(
+    rank: int, expected: str
+) -> None:
+    last = max(int(str(dump.data["last_ns"])) for dump in MISSING)
+    told = Fact("progress", {}, Place(rank=rank), Span("log"), "log", Instant(last + HOUR_NS, Clock.UTC))
+    assert verdicts(told, dumps=MISSING) == [expected]
+    gave_up = dated("hang-report", START_NS, what="watchdog")
+    assert verdicts(told, gave_up, dumps=MISSING) == ["rank-missing"]
