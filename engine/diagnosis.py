@@ -145,6 +145,10 @@ def _odd_ones(
         from neuron_doctor.engine.memory_accounts import accounts  # noqa: PLC0415 - few jobs run out of device memory
 
         yield from accounts(facts)
+    if any(fact.kind == "fingerprint" for fact in facts):
+        from neuron_doctor.engine.fingerprints import fingerprint_votes  # noqa: PLC0415 - only in the debug mode of torch
+
+        yield from fingerprint_votes(facts, topology)
     if any(fact.data.get("refused") for fact in facts):
         from neuron_doctor.engine.core_holders import core_holders  # noqa: PLC0415 - few processes are refused their cores
 

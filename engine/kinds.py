@@ -243,6 +243,14 @@ _OF_JOBS = (
         "named:bool",
     ),
     kind_of(
+        "fingerprint",
+        "two ranks, by their numbers in a process group, that are about to run different collectives: what `one`, which "
+        "speaks, and the `other` run",
+        TEXT,
+        "one:int one_sequence:int one_operation:str one_shape:str one_type:str "
+        "other:int other_sequence:int other_operation:str other_shape:str other_type:str",
+    ),
+    kind_of(
         "barrier",
         "a rank `came` to a barrier of `size` ranks that has a name of its own, `waits` there, `gave-up`, or `passed` it; "
         "none passes before all have `joined`",
@@ -282,7 +290,7 @@ _OF_JOBS = (
         "what matching the collectives of all ranks says of one group or of the wait-for graph: `verdict` is a class "
         "(rank-missing, rank-died, op-mismatch, size-mismatch, dtype-mismatch, order-mismatch, partial-completion, "
         "transport-stall, device-stuck, outside, p2p-missing, p2p-mismatch, p2p-order, straggler, undecided, unproven, moving, "
-        "healthy, stale-dump); `witness` is who convicts (recorder, watchdog, desync, runtime, api, ndet, silence)",
+        "healthy, stale-dump); `witness` is who convicts (recorder, watchdog, desync, fingerprint, runtime, api, ndet, silence)",
         "flight-recorder log ndet-trace",
         "verdict:str operation:str ordinal:int description:str culprits:list waiting:list missing_dumps:list "
         "members:list culprit_frame:str waiting_frame:str difference:str witness:str",

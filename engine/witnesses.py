@@ -1,7 +1,7 @@
 """Who is it that the others wait for? The answers of all kinds of witness, and where two of them contradict each other.
 
-Kinds: recorder, watchdog, desync, barrier (a monitored one), runtime, api, ndet, device (hardware errors), kernel (its OOM
-killer); and those that can only agree: silence, launcher (the first to fail is often a victim) and monitor.
+Kinds: recorder, watchdog, desync, fingerprint, barrier (a monitored one), runtime, api, ndet, device (hardware errors), kernel
+(its OOM killer); and those that can only agree: silence, launcher (the first to fail is often a victim) and monitor.
 """
 
 from __future__ import annotations
