@@ -149,6 +149,10 @@ def _odd_ones(
         from neuron_doctor.engine.fingerprints import fingerprint_votes  # noqa: PLC0415 - only in the debug mode of torch
 
         yield from fingerprint_votes(facts, topology)
+    if any(fact.kind == "graph" for fact in facts):
+        from neuron_doctor.engine.odd_graphs import odd_graphs  # noqa: PLC0415 - most logs do not tell of graphs
+
+        yield from odd_graphs(facts, topology)
     if any(fact.data.get("refused") for fact in facts):
         from neuron_doctor.engine.core_holders import core_holders  # noqa: PLC0415 - few processes are refused their cores
 

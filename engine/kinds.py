@@ -243,6 +243,15 @@ _OF_JOBS = (
         "named:bool",
     ),
     kind_of(
+        "graph", "a graph that a process took from the compile cache, or compiled: its `module`", TEXT, "module:str"
+    ),
+    kind_of(
+        "odd-graph",
+        "every rank waits for the others to load the same graph, and those of one place took another `module` than the `usual` one",
+        TEXT,
+        "module:str usual:str description:str",
+    ),
+    kind_of(
         "fingerprint",
         "two ranks, by their numbers in a process group, that are about to run different collectives: what `one`, which "
         "speaks, and the `other` run",
