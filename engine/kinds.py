@@ -247,7 +247,8 @@ _OF_JOBS = (
     ),
     kind_of(
         "odd-graph",
-        "every rank waits for the others to load the same graph, and those of one place took another `module` than the `usual` one",
+        "every rank waits for the others to load the same graph, and those of one place took another `module` than the "
+        "`usual` one",
         TEXT,
         "module:str usual:str description:str",
     ),
