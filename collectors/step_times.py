@@ -14,12 +14,15 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.matches import Candidate, Match, fact_of, match_of, place_of
+from neuron_doctor.collectors.timer_tables import times_by_rank
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.regexes import regex
 
 #: Of so many last lines of a rank the medians are taken: one step may have saved a checkpoint, or met a long sample.
 _LAST = 8
 _TIMES = ("data", "work", "wait", "total")
+#: The form of a line that is the head of a table of all ranks.
+_TABLE = "table"
 
 _PART = regex(
     r"(?P<name>[A-Za-z][A-Za-z\d_/+.-]{0,40}?(?: [A-Za-z]{1,12}){0,2}?)\"?"
@@ -65,7 +68,11 @@ def step_times(candidates: Iterable[Candidate], inp: Input) -> Iterator[Fact]:
     told: dict[Place, list[tuple[Candidate, Match]]] = defaultdict(list)
     for candidate in candidates:
         if match := match_of(candidate, inp):
-            told[place_of(candidate, match, inp)].append((candidate, match))
+            if match.data.get("form") == _TABLE:
+                for rank, row, one in times_by_rank(candidate, match):  # who prints it is none of them
+                    told[Place(job=inp.place.job, attempt=inp.place.attempt, rank=rank)].append((row, one))
+            else:
+                told[place_of(candidate, match, inp)].append((candidate, match))
     for place, lines in told.items():
         forms: dict[str, list[tuple[Candidate, Match]]] = defaultdict(list)
         for candidate, match in lines[-_LAST:]:
