@@ -16,7 +16,7 @@ from neuron_doctor.engine.regexes import regex
 
 _CONTROLLERS = frozenset({"slurm", "kubectl"})
 #: What is collected of a machine, whoever runs there.
-_OF_MACHINES = frozenset({"kernel", "neuron-monitor", "neuron-ls", "sysfs"})
+_OF_MACHINES = frozenset({"kernel", "neuron-monitor", "neuron-ls", "sysfs", "metrics"})
 #: What anybody says of a machine, and no program of itself: in the log of an agent, or in an export beside the lines of pods.
 _OF_A_MACHINE = frozenset({"hw-err", "oom-kill", "node-condition", "k8s-event", "node", "pci-device", "device-state"})
 #: The number of a job, without what tells tasks of an array or parts of a heterogeneous job.

@@ -96,6 +96,11 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     facts = in_their_attempts(without_labels_for_hosts(without_tasks_for_ranks(facts), sources))
     collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(facts)
     topology = survey(facts, collection.sources)
+    if any(source.kind == "metrics" for source in collection.sources):
+        from neuron_doctor.engine.dashboards import of_the_job  # noqa: PLC0415 - few collections have an export of metrics
+
+        facts = of_the_job(facts, collection.sources, topology)
+        collection, topology = Collection(sources, facts), survey(facts, collection.sources)
     placed = tuple(with_accounts(complete(facts, topology)))
     world = world_of(placed, topology)
     heard = heard_ranks(placed, collection.sources, world, harmless)

@@ -231,3 +231,11 @@ version="ntpd 4.2.8p15", processor="x86_64", system="Linux/5.15",
 rootdelay=0.411, rootdisp=1.2, refid=169.254.169.123,
 clock=e8b2f1a2, offset=-120.5, frequency=-3.1, sys_jitter=0.01
 """
+
+METRICS = """\
+timestamp,host,neuron_device_index,event_type,value
+1793972460,ip-10-0-0-5,3,sram_ecc_uncorrected,0
+1793972460,ip-10-0-0-5,3,mem_ecc_corrected,0
+1793972490,ip-10-0-0-5,3,sram_ecc_uncorrected,2
+1793972490,ip-10-0-0-5,3,mem_ecc_corrected,0
+"""

@@ -35,6 +35,7 @@ from host_captures import (
     LSPCI,
     LSPCI_NUMERIC,
     LSPCI_TREE,
+    METRICS,
     MODINFO,
     NEURON_LS_JSON,
     NEURON_LS_TABLE,
@@ -59,6 +60,7 @@ from neuron_doctor.collectors import (
     input_dumps,
     kubectl,
     lspci,
+    metric_tables,
     modules,
     neuron_ls,
     packages,
@@ -73,6 +75,7 @@ from neuron_doctor.engine.facts import NOWHERE, Fact, Place
 from neuron_doctor.engine.kinds import KINDS
 
 ALL: tuple[Collector, ...] = (
+    metric_tables.COLLECTOR,
     *profiles.COLLECTORS,
     *core_dump.COLLECTORS,
     *input_dumps.COLLECTORS,
@@ -158,5 +161,6 @@ SAMPLES: dict[str, list[str]] = {
     "env": [ENV, ENV.replace("\n", "\0")],
     "kubectl": [PODS, NODES, EVENTS, DESCRIBE_EVENTS, DESCRIBE_POD, DESCRIBE_NODE, POD_JSON, POD_YAML],
     "slurm": [SACCT, SACCT_PARSABLE, SCONTROL_JOB, SCONTROL_NODE, SINFO],
+    "metrics": [METRICS],
     "core-dump": [DUMP_ARGUMENTS, DUMP_JSON],
 }
