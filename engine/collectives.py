@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from neuron_doctor.engine.blame import Blame, blame
+from neuron_doctor.engine.common_member import waits_for_alone
 from neuron_doctor.engine.dumps import Selection, selections
 from neuron_doctor.engine.facts import Fact, Place, Value
-from neuron_doctor.engine.gatherings import waits
+from neuron_doctor.engine.gatherings import Waits, waits
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
 from neuron_doctor.engine.recorder import (
     GroupRecord,
@@ -64,12 +67,25 @@ def _of_run(selection: Selection, heard: Iterable[int]) -> Iterator[Fact]:
         return
     found = waits(groups, dumps)
     blames = blame(groups, dumps, found)
+    if [one.missing for one in blames if not one.culprits] and len(blames) == 1:
+        blames = _convicted(blames[0], found, selection)
     if not blames and not found.gatherings:
         blames = _slow(groups) or [_idle(groups, dumps)]
     for one in blames:
         yield _fact(one, dumps)
     for record in selection.stale:
         yield _stale(record)
+
+
+def _convicted(one: Blame, found: Waits, selection: Selection) -> list[Blame]:
+    """A blame for a rank without a dump, which is convicted where nothing else can hold up all that waits."""
+    alone = one.verdict == "rank-missing" and len(one.missing) == 1 and one.missing[0] not in selection.dumps
+    if not alone or any(record.rank in one.missing for record in selection.stale):
+        return [one]
+    if not waits_for_alone(found, one.missing[0], selection.dumps):
+        return [one]
+    told = "; and so does another group that has no other member in common with it, though neither holds up the other on any rank"
+    return [replace(one, culprits=one.missing, told=one.told + told)]
 
 
 def slow_ranks(facts: Iterable[Fact]) -> tuple[Fact, ...]:

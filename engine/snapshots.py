@@ -62,7 +62,13 @@ def _may_move(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
 
 
 def _passing(fact: Fact) -> Fact:
-    waits_for_unknown = fact.data.get("verdict") == "rank-missing" and not fact.data["culprits"]
+    missing = fact.data.get("missing_dumps")
+    known = (
+        set(culprits) - set(missing)
+        if isinstance(culprits := fact.data["culprits"], tuple) and isinstance(missing, tuple)
+        else {}
+    )
+    waits_for_unknown = fact.data.get("verdict") == "rank-missing" and not known
     if fact.data.get("verdict") not in _PASSING and not waits_for_unknown:
         return fact
     # where nobody waits, it is no question
