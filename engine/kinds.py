@@ -28,9 +28,10 @@ _OF_JOBS = (
     ),
     kind_of(
         "identity",
-        "two names of one thing, seen in one record (an alias of a host, a rank of a process)",
+        "two names of one thing, seen in one record (an alias of a host, a rank of a process); `word` is the name of a host if "
+        "anything else knows one of that name",
         TEXT + " neuron-monitor neuron-ls kubectl core-dump slurm uname hostname sysfs ndet-trace",
-        "instance_id:str hostname:str address:str pod:str instance_type:str",
+        "instance_id:str hostname:str address:str pod:str instance_type:str word:str",
     ),
     kind_of("world", "how many ranks the job has, as one source says", TEXT + " env slurm", "size:int"),
     kind_of(
@@ -186,9 +187,10 @@ _OF_JOBS = (
     kind_of(
         "stacks",
         "no main thread of the processes whose stacks are here, so many (`known`), stands in a collective or a compiler, and "
-        "nearly all, so many, `outside`: most of them in a data loader, storage, store or lock (`stands`)",
+        "nearly all, so many, `outside`: most of them in a data loader, storage, store or lock (`stands`). `whole`: these are "
+        "all processes of the job, and each of them stands there",
         TEXT,
-        "known:int outside:int stands:str description:str",
+        "known:int outside:int stands:str whole:bool description:str",
     ),
     kind_of("refusal", "a service turned a request away because there were too many of them", TEXT, "service:str"),
     kind_of(

@@ -1,6 +1,14 @@
 """Processes at the host that their own account of the machine names (the runtime's infodump: `Nodename: ip-10-0-3-7`). In a
-container that is the name of the pod: they are on the node on which Kubernetes shows it. So are ranks that say nothing but the
-name of their host (`srun -l hostname`), if something else knows a host of that name."""
+container that is the name of the pod: they are on the node on which Kubernetes shows it.
+
+So are the ranks of one log of which this log says where they run:
+
+- in words of their own (`srun -l hostname`, `[1,39]<stdout>:rank 39 on kestrel03`, Open MPI's `MCW rank 39 bound to ...`), if
+  something else knows a host of that name, and
+- where a launcher reports how they ended (`srun: error: trn-b02: tasks 8-15: Exited with exit code 1`).
+
+The logs of two jobs number their ranks alike, so what one of them says holds for its own records alone.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.facts import Fact, ranks_of
+from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.pods import nodes_of_pods
 from neuron_doctor.engine.proven import unique
 
@@ -31,11 +40,24 @@ def _named_for(fact: Fact, named: Mapping[_Speaker, str]) -> str | None:
 
 
 def _named_by_rank(facts: Sequence[Fact]) -> Iterable[tuple[_Speaker, str]]:
-    hosts = {fact.place.host for fact in facts} - {None}
+    known: frozenset[str] | None = None
     for fact in facts:
-        name, rank = fact.data.get("hostname"), fact.place.rank
-        if fact.kind == "identity" and rank is not None and fact.place.pid is None and name in hosts:
-            yield (fact.source, "rank", rank), str(name)
+        if fact.kind == "launcher-failure" and fact.place.host:
+            yield from (((fact.source, "rank", rank), fact.place.host) for rank in ranks_of(fact.place))
+        elif fact.kind == "identity" and fact.place.rank is not None:
+            known = known or _known(facts)
+            name = fact.data.get("word") or fact.data.get("hostname")
+            if name in known:
+                yield (fact.source, "rank", fact.place.rank), str(name)
+
+
+def _known(facts: Iterable[Fact]) -> frozenset[str]:
+    """The names of hosts that something states which is no rank's word for its host."""
+    listed = (f.data.get("nodes") for f in facts if f.kind in ("slurm-job", "listed-nodes"))
+    return frozenset(
+        {fact.place.host for fact in facts if fact.place.host}
+        | {node for nodes in listed if isinstance(nodes, str) for node in nodes_of(nodes)}
+    )
 
 
 def _named(facts: Iterable[Fact]) -> Iterable[tuple[_Speaker, str]]:

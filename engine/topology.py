@@ -58,12 +58,16 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     rank_of_process = unique(((p.host, p.pid), p.rank) for p in placed if p.pid is not None and p.rank is not None)
     own = [(s, with_host(s.place, host_of, instance_of)) for s in sources]
     directory_of = {s.id: place.host for s, place in own if place.host and place.rank is None}
-    told = [(f.source, p.rank, p.host) for f, p in zip(facts, placed, strict=False) if p.rank is not None and p.host]
+    told = [(f.source, rank, p.host) for f, p in zip(facts, placed, strict=False) if p.host for rank in _ranks(f, p)]
     home_of_rank = {
         **unique((rank, host) for source, rank, host in told if host != directory_of.get(source, host)),
         **unique((place.rank, place.host) for _, place in own if place.rank is not None and place.host),
     }
-    host_of_rank = {**unique((p.rank, p.host) for p in placed if p.rank is not None and p.host), **home_of_rank}
+    own_host = ((place.rank, place.host) for place in placed if place.rank is not None and place.host)
+    host_of_rank = {**unique([*own_host, *((rank, host) for _, rank, host in told)]), **home_of_rank}
+    for rank in _of_several_jobs(facts, placed):
+        home_of_rank.pop(rank, None)
+        host_of_rank.pop(rank, None)
     ranks = tuple(sorted({p.rank for p in placed if p.rank is not None}))
     host_of_rank |= hosts_by_block(host_of_rank, ranks)
     sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
@@ -89,6 +93,24 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     )
     stated = [(fact, completed_place(fact.place, base)) for fact in facts if fact.kind in STATED_BY]
     return replace(base, placement=placement(stated))
+
+
+def _ranks(fact: Fact, place: Place) -> tuple[int, ...]:
+    """The ranks that a record says to be at its host: a launcher reports the ends of several at once."""
+    if place.rank is not None:
+        return (place.rank,)
+    return place.ranks if fact.kind == "launcher-failure" else ()
+
+
+def _of_several_jobs(facts: Iterable[Fact], placed: Iterable[Place]) -> set[int]:
+    """The ranks of which several jobs tell, and not each of them where it ran: where another job's ran proves nothing."""
+    tell: dict[int, set[str]] = defaultdict(set)
+    place: dict[int, set[str]] = defaultdict(set)
+    for fact, at in zip(facts, placed, strict=False):
+        for rank in _ranks(fact, at) if at.job else ():
+            tell[rank].add(at.job or "")
+            place[rank] |= {at.job or ""} if at.host else set()
+    return {rank for rank, jobs in tell.items() if len(jobs) > 1 and jobs != place[rank]}
 
 
 def _shortens_a_node(source: Source, nodes: Iterable[str]) -> bool:

@@ -68,3 +68,35 @@ def test_a_rank_that_says_the_name_of_a_known_host_is_there() -> None:
     assert hosts(hit("x", rank=7), nothing) == [None]
     moved = [*told, named("node4", None, rank=7), hit("y", host="node4", source="d", offset=8)]
     assert hosts(hit("x", rank=7), kernel, *moved)[0] is None
+
+
+def said(word: str, rank: int, source: str = "s") -> Fact:
+    return Fact("identity", {"word": word}, Place(rank=rank), Span(source), source)
+
+
+def ended(host: str, *ranks: int, source: str = "s") -> Fact:
+    return Fact("launcher-failure", {"launcher": "srun"}, Place(host=host, ranks=ranks), Span(source), source)
+
+
+def test_a_word_of_a_rank_is_its_host_if_something_else_knows_a_host_of_that_name() -> None:
+    kernel = hit("k", host="kestrel03", source="dmesg")
+    assert hosts(hit("x", rank=39), said("kestrel03", 39), kernel) == [*["kestrel03"] * 2]
+    assert hosts(hit("x", rank=39), said("kestrel03", 39)) == [None]
+
+
+def test_nodes_of_the_job_are_known_hosts() -> None:
+    accounted = Fact("slurm-job", {"job_id": "7", "nodes": "heron[1-2]"}, Place(job="7"), Span("a"), "a")
+    assert hosts(hit("x", rank=3), said("heron2", 3), accounted) == ["heron2"]
+
+
+def test_ranks_whose_ends_srun_reports_were_on_the_host_that_it_names() -> None:
+    assert hosts(hit("x", rank=9), hit("y", rank=7), ended("trn-b02", 8, 9, 10)) == ["trn-b02", None]
+
+
+def test_the_ranks_of_another_log_are_those_of_another_job_perhaps() -> None:
+    facts = [hit("x", rank=2, source="a"), hit("y", rank=2, source="b"), ended("q-12", 0, 1, 2, source="b")]
+    assert hosts(*facts, ended("q-03", 0, 1, 2, source="a")) == ["q-03", "q-12"]
+
+
+def test_a_rank_that_was_on_two_hosts_is_on_neither() -> None:
+    assert hosts(hit("x", rank=2), ended("q-12", 2), ended("q-03", 2)) == [None]

@@ -218,3 +218,17 @@ def test_the_number_of_a_thread_is_that_of_its_process_only_where_a_process_has_
 def test_the_number_of_a_thread_is_taken_for_the_process_where_no_process_of_the_host_is_known() -> None:
     facts = (crash(36071), hit("x", host="node8", pid=36005))
     assert next(iter(complete(facts, survey(facts, ())))).place.pid == 36071
+
+
+def ended(host: str, *ranks: int, job: str | None = None) -> Fact:
+    return Fact("launcher-failure", {"launcher": "srun"}, Place(host=host, ranks=ranks, job=job), Span("l"), "l")
+
+
+def test_ranks_whose_ends_a_launcher_reports_together_are_at_the_host_that_it_names() -> None:
+    facts = (ended("trn-b02", 8, 9), hit("x", rank=9, source="rank_9.log"), hit("x", rank=7, source="rank_7.log"))
+    assert [f.place.host for f in complete(facts, survey(facts, ()))] == ["trn-b02", "trn-b02", None]
+
+
+def test_where_the_ranks_of_one_job_ran_says_nothing_of_those_of_another() -> None:
+    facts = (ended("trn-b02", 8, 9, job="7"), hit("x", rank=9, job="8", source="o"), hit("x", rank=8, source="p"))
+    assert [f.place.host for f in complete(facts, survey(facts, ()))] == ["trn-b02", None, "trn-b02"]
