@@ -96,6 +96,7 @@ def telling(source: Source, facts: Sequence[Fact], rank_above: int | None) -> Te
         if fact.kind not in _OF_OTHERS and not (fact.kind == "stand" and fact.data.get("named")):
             places.append(fact.place)
         _add_said(told, fact)
+    told.machines |= _prompting(facts)
     for place in places:
         told.ranks |= {(place.attempt, rank) for rank in ranks_of(place) if not place.ranks and rank != rank_above}
         told.local_ranks |= {place.local_rank} if place.local_rank is not None else set()
@@ -106,6 +107,13 @@ def telling(source: Source, facts: Sequence[Fact], rank_above: int | None) -> Te
             max(first.ns, last.ns),
         )
     return told
+
+
+def _prompting(facts: Iterable[Fact]) -> set[str]:
+    """The hosts that prompt in a terminal, which shows both their names and the variable."""
+    variables = {fact.span.offset for fact in facts if fact.kind == "env" and fact.data.get("name") == "HOSTNAME"}
+    names = (f.data.get("hostname") for f in facts if f.kind == "identity" and f.span.offset in variables)
+    return {str(name).casefold() for name in names if name}
 
 
 def _waiting_since(facts: Iterable[Fact], clock: Clock) -> Iterator[int]:

@@ -37,6 +37,7 @@ from neuron_doctor.engine.silence import silent_in_dumps, silent_ranks
 from neuron_doctor.engine.snapshots import questioned
 from neuron_doctor.engine.standstill import refusals, stacks_outside, standstills
 from neuron_doctor.engine.task_numbers import without_tasks_for_ranks
+from neuron_doctor.engine.terminal_ranks import in_the_rank_of_their_terminal
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, NotEvaluable, Verdict
 from neuron_doctor.engine.went_down import went_down
@@ -94,7 +95,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     collection = on_their_nodes(collection)
     sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
     facts = in_their_attempts(without_labels_for_hosts(without_tasks_for_ranks(facts), sources))
-    collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(facts)
+    collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(in_the_rank_of_their_terminal(facts))
     topology = survey(facts, collection.sources)
     if any(source.kind == "metrics" for source in collection.sources):
         from neuron_doctor.engine.dashboards import of_the_job  # noqa: PLC0415 - few collections have an export of metrics

@@ -490,3 +490,18 @@ def test_files_that_are_called_after_workers_are_hosts_only_where_kernels_wrote_
     assert set(hosts(together(*logs)).values()) == {None}
     assert set(hosts(together(*logs, *kernels)).values()) == {"worker-0", "worker-1"}
     assert set(hosts(together(*logs, kernels[0])).values()) == {None}
+
+
+def test_terminals_of_workers_that_prompt_on_one_host_are_no_hosts() -> None:
+    def pane(path: str, rank: int, host: str) -> Collection:
+        prompt = [fact(path, "identity", hostname=host), fact(path, "env", name="HOSTNAME", value=host)]
+        return Collection(
+            (source(path, start=0),), (*prompt, *(fact(path, place=Place(rank=rank + n)) for n in range(2)))
+        )
+
+    several = [
+        pane("pane-smew.0.txt", 0, "smew"),
+        pane("pane-smew.1.txt", 2, "smew"),
+        pane("pane-teal.0.txt", 4, "teal"),
+    ]
+    assert set(hosts(together(*several)).values()) == {"smew", "teal"}

@@ -55,3 +55,32 @@ def test_what_only_looks_like_a_prompt_names_nobody(line: str) -> None:
 
 def test_who_went_on_to_another_host_shows_both() -> None:
     assert hosts("me@head:~$ ssh trn-b\r\nme@trn-b:~$ dmesg\r\n") == ["head", "trn-b"]
+
+
+def ranks(text: str) -> list[Place]:
+    raw = io.BufferedReader(io.BytesIO(text.encode()))
+    return [
+        f.place for f in prompted_hosts(Input("pane.txt", "pane.txt", raw, len(text))) if f.data.get("name") == "RANK"
+    ]
+
+
+def test_a_worker_started_by_hand_has_the_rank_that_its_command_gives() -> None:
+    assert ranks("a@smew:~/vit$ RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 python train.py\nstep 1\n") == [
+        Place(rank=5, local_rank=1)
+    ]
+    assert ranks("a@smew:~$ export RANK=5 LOCAL_RANK=1; python x.py\n") == [Place(rank=5, local_rank=1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a@smew:~$ RANK=0 LOCAL_RANK=0 python x.py &\na@smew:~$ RANK=1 LOCAL_RANK=1 python x.py &\n",
+        "a@smew:~$ RANK=0 LOCAL_RANK=0 python x.py & RANK=1 LOCAL_RANK=1 python x.py\n",
+        "a@smew:~$ for r in 0 1; do RANK=$r LOCAL_RANK=$r python x.py & done\n",
+        "a@smew:~$ RANK=1 MASTER_ADDR=shrike torchrun --nnodes 4 x.py\n",
+        "a@smew:~$ RANK=1 python x.py\n",
+        "a@smew:~$ echo LOCAL_RANK=1\n",
+    ],
+)
+def test_a_terminal_of_several_workers_or_of_a_launcher_is_of_no_rank(text: str) -> None:
+    assert ranks(text) == []

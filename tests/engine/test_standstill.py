@@ -141,3 +141,19 @@ def test_idle_cores_of_a_server_or_of_a_job_that_made_no_step_are_no_standstill(
 
 def test_minutes_are_as_good_as_seconds() -> None:
     assert told([fact("no-step", "a", seconds=700, waited_min=45)], log("a", 700)) == [("words", 2700)]
+
+
+def whole(*facts: Fact) -> list[object]:
+    return [one.data["whole"] for one in stacks_outside(facts)]
+
+
+def test_a_lock_for_which_all_ranks_of_the_world_wait_is_held_by_none_of_them() -> None:
+    world = fact("world", "log", size=2)
+    assert whole(*stack(0, "lock"), *stack(1, "lock"), world) == [True]
+    assert whole(*stack(0, "lock"), *stack(1, "lock")) == [False]
+    assert whole(*stack(0, "lock"), *stack(1, "storage"), world) == [False]
+    assert whole(*stack(0, "lock"), *stack(1, "lock"), world, fact("progress", "log", Place(rank=2))) == [False]
+
+
+def test_one_process_in_a_debugger_holds_up_the_others() -> None:
+    assert whole(*stack(0, "lock"), *stack(1, "lock"), *stack(2, "lock"), *stack(3, "debugger")) == []
