@@ -7,25 +7,26 @@ A log alone proves little: a program may save, evaluate or end for as long. So r
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Source, Value
+from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Source, Value, ranks_of
 from neuron_doctor.engine.match import canonical
 
 #: Shorter than this is no standstill (s): checkpoints, evaluations and compilations take minutes.
 _LEAST_S = 300
 _SECOND_NS = 10**9
 _CORES = "neuroncore_utilization"
-#: Who stands here waits for its peers, or will get on by itself; where the others stand, nothing of the job can help them.
-_HELD_BY_PEERS = frozenset({"collective", "compiler"})
+#: Who stands here waits for its peers, will get on by itself, or is told apart elsewhere; where the others stand, nothing of
+#: the job can help them.
+_HELD_BY_PEERS = frozenset({"collective", "compiler", "debugger"})
 _OUTSIDE = ("data loader", "storage", "store", "lock")
 #: So many stacks at least must be known, and this share of them must tell.
 _FEWEST, _SHARE = 2, 0.75
 
 
-def stacks_outside(facts: Iterable[Fact]) -> Iterator[Fact]:
+def stacks_outside(facts: Sequence[Fact]) -> Iterator[Fact]:
     """The `stacks` fact, where the stacks of the job show that nobody waits for a peer in a collective."""
     told: dict[tuple[object, ...], set[str]] = defaultdict(set)
     shown: list[Fact] = []
@@ -41,6 +42,7 @@ def stacks_outside(facts: Iterable[Fact]) -> Iterator[Fact]:
     if len(told) < _FEWEST or held or outside < _SHARE * len(told):
         return
     most = max(_OUTSIDE, key=lambda stands: where[stands])
+    alike = all(most in found for found in told.values())
     first = min((fact for fact in shown if fact.data["stands"] == most), key=canonical)
     listed = ", ".join(f"{where[stands]} in a {stands}" for stands in _OUTSIDE if where[stands])
     yield replace(
@@ -52,9 +54,17 @@ def stacks_outside(facts: Iterable[Fact]) -> Iterator[Fact]:
             "known": len(told),
             "outside": outside,
             "stands": most,
+            "whole": alike and _are_all({rank for rank, *other in told if not other}, facts),
             "description": f"of {len(told)} processes whose stacks are here none stands in a collective: {listed}",
         },
     )
+
+
+def _are_all(ranks: Set[object], facts: Iterable[Fact]) -> bool:
+    """Whether these are all ranks of the job, by the size of the world that is told and the ranks that anything names."""
+    sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
+    named = {rank for fact in facts for rank in ranks_of(fact.place)}
+    return sizes == {len(ranks)} and named <= ranks
 
 
 def refusals(facts: Iterable[Fact]) -> Iterator[Fact]:
