@@ -73,6 +73,8 @@ _LONGEST_NAME = 255
 _NUMBER = regex(r"\d+", re.ASCII)
 _SINGLE = regex(r"(?<=[-_])[a-z](?![a-z\d])", re.ASCII | re.IGNORECASE)
 _WORD = regex(r"[a-z]+", re.ASCII | re.IGNORECASE)
+#: A word behind a name that ends in a number, or in such words.
+_WORDS_BEHIND = regex(r"[-_.][a-z]{2,40}$", re.ASCII)
 _NO_HOST_WORDS = """
 attempt restart retry try rank ranks local global epoch step steps iter iteration run runs trial job jobs task tasks
 exp exps experiment sweep config cfg seed study baseline variant model ablation bench benchmark eval test tests case
@@ -243,6 +245,7 @@ def _families(
 def _host(parts: Sequence[str], proven: Hosts) -> str | None:
     """The part that is a host by the strongest proof."""
     found = [one for part in parts if (one := _proven(_name(part).casefold(), proven))]
+    found = found or [one for part in parts[-1:] if (one := _called_after(_name(part).casefold(), proven))]
     strongest = max((what for what, _ in found), default=Proof.NONE)
     names = [name for what, name in found if what is strongest]
     return names[-1] if names and (strongest is Proof.NAME or len(set(names)) == 1) else None
@@ -254,6 +257,17 @@ def _proven(name: str, proven: Hosts) -> tuple[Proof, str] | None:
     known = proven.get(name)
     stated = label is not None and label[0] is Proof.NAME and (known is None or known[0] is not Proof.NAME)
     return label if stated else known
+
+
+def _called_after(name: str, proven: Hosts) -> tuple[Proof, str] | None:
+    """The host that content states with whose name a file's begins, before words: the longest such name."""
+    words = _WORDS_BEHIND.search(name)
+    while words and name:
+        name = name[: words.start()]
+        if (host := proven.get(name)) is not None and host[0] is Proof.NAME:
+            return host
+        words = _WORDS_BEHIND.search(name)
+    return None
 
 
 def _with_copies(sources: Iterable[Source], hosts: Mapping[str, str | None]) -> dict[str, str | None]:

@@ -77,6 +77,20 @@ def test_a_file_that_begins_with_the_name_of_a_host_which_content_states_is_of_t
     assert hosts(together(*logs, *stated)) == {"w0.fit.log": "w0", "w1.fit.log": "w1"}
 
 
+@pytest.mark.parametrize("name", ["q1-dy-trn-2-dnf.txt", "q1-dy-trn-2_cloud-init_output.log", "Q1-DY-TRN-2-bootstrap"])
+def test_a_file_that_is_called_after_a_host_and_what_it_is_about_is_of_that_host(name: str) -> None:
+    stated = fact("slurm.out", "launcher-failure", Place(host="q1-dy-trn-2"))
+    assert hosts(together(source("slurm.out"), stated, source(name)))[name] == "q1-dy-trn-2"
+
+
+@pytest.mark.parametrize(
+    "name", ["q1-dy-trn-2-vs-q1-dy-trn-3.txt", "q1-dy-trn-2-b.txt", "q1-dy-trn-20-dnf.txt", "q1-dy-trn-dnf.txt"]
+)
+def test_a_file_with_the_name_of_another_host_or_of_two_is_of_none(name: str) -> None:
+    stated = fact("slurm.out", "launcher-failure", Place(host="q1-dy-trn-2"))
+    assert hosts(together(source("slurm.out"), stated, source(name)))[name] is None
+
+
 def test_logs_of_one_rank_each_are_no_hosts() -> None:
     assert set(hosts(together(*(ranks(f"foo-{n}.log", n, 1) for n in range(8)))).values()) == {None}
 
