@@ -145,6 +145,8 @@ def _value(record: Mapping[str, str], *keys: str) -> str:
 
 def _job(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
     job, _, step = _value(record, "JobId", "JobID", "JobIDRaw").partition(".")
+    array, task = _value(record, "ArrayJobId"), _value(record, "ArrayTaskId")
+    job = f"{array}_{task}" if array.isdigit() and task.isdigit() else job  # as sacct and squeue call it
     state = _STATE.match(_value(record, "JobState", "State"))
     if not job or state is None:
         inp.problem("a row without a job or a state", line.number)

@@ -23,6 +23,7 @@ from neuron_doctor.engine.grades import Role, Severity, Status
 from neuron_doctor.engine.held_ranks import with_held_ranks
 from neuron_doctor.engine.hidden import hushed, told
 from neuron_doctor.engine.idleness import standing_still
+from neuron_doctor.engine.jobs_of_logs import in_their_jobs
 from neuron_doctor.engine.lost_hosts import lost_hosts
 from neuron_doctor.engine.match import all_matches, canonical, match_rules
 from neuron_doctor.engine.moments import with_years
@@ -92,7 +93,7 @@ def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = T
 
 def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool = True) -> Evidence:
     """What a collection says before any rule is applied; `harmless`: the patterns of what means nothing."""
-    collection = on_their_nodes(collection)
+    collection = in_their_jobs(on_their_nodes(collection))
     sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
     facts = in_their_attempts(without_labels_for_hosts(without_tasks_for_ranks(facts), sources))
     collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(in_the_rank_of_their_terminal(facts))

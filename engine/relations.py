@@ -7,6 +7,10 @@ from typing import Protocol
 
 from neuron_doctor.engine.expressions import kleene
 from neuron_doctor.engine.facts import Place, pod_of, ranks_of
+from neuron_doctor.engine.regexes import regex
+
+#: A job of Slurm, or the task of an array: `31050`, `31050_5`.
+_NUMBERED = regex(r"(?P<job>\d{1,18})(?:_(?P<task>\d{1,9}))?")
 
 
 class Located(Protocol):
@@ -30,9 +34,15 @@ def _attempt(effect: Located, cause: Located) -> bool | None:
 
 
 def _other_job(effect: Located, cause: Located) -> bool:
-    """Whether both are of jobs that a scheduler has numbered, and of two: names may be two names of one job."""
-    a, b = effect.place.job, cause.place.job
-    return a is not None and b is not None and a.isdigit() and b.isdigit() and a != b
+    """Whether both are of jobs that a scheduler has numbered, and of two: names may be two names of one job. Tasks of an array
+    are jobs of their own; the number of an array, and numbers after it, may mean any of its tasks."""
+    a, b = (_NUMBERED.fullmatch(located.place.job or "") for located in (effect, cause))
+    if a is None or b is None or a[0] == b[0]:
+        return False
+    if (a["task"] is None) == (b["task"] is None):
+        return True
+    array, job = (a, b) if a["task"] is not None else (b, a)
+    return int(job["job"]) < int(array["job"])
 
 
 def _job(effect: Located, cause: Located) -> bool | None:

@@ -23,6 +23,12 @@ class At:
         ("100", "101", False),
         ("100", None, True),
         ("100", "llama-pretrain", True),  # a number and a name may be one job
+        ("100_1", "100_2", False),
+        ("100_1", "200_1", False),
+        ("100_1", "100", True),  # the array itself, or its last task
+        ("103", "100_1", True),  # the number of a task of it
+        ("99", "100_1", False),
+        ("100+0", "100+1", True),  # components of one job
     ],
 )
 def test_jobs_with_two_numbers_are_two(effect: str, cause: str | None, related: bool) -> None:
