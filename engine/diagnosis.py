@@ -171,6 +171,10 @@ def _odd_ones(
         from neuron_doctor.engine.work_done import work_done  # noqa: PLC0415 - few logs of failures tell of a good end
 
         yield from work_done(facts)
+    if any(fact.kind == "meeting" for fact in facts):
+        from neuron_doctor.engine.shared_meetings import shared_meetings  # noqa: PLC0415 - few logs say where ranks meet
+
+        yield from shared_meetings(facts, sources)
     yield from lost_hosts(facts, sources, topology)
     yield from went_down(facts)
     yield from silent_ranks(facts, sources, heard, topology)

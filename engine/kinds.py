@@ -33,6 +33,13 @@ _OF_JOBS = (
         TEXT + " neuron-monitor neuron-ls kubectl core-dump slurm uname hostname sysfs ndet-trace",
         "instance_id:str hostname:str address:str pod:str instance_type:str word:str",
     ),
+    kind_of("meeting", "the address and port at which a job says that its ranks meet", TEXT, "address:str"),
+    kind_of(
+        "meeting-clash",
+        "a job waits at the address at which an older one meets, the `other`, which ran when it began",
+        TEXT,
+        "address:str other:str",
+    ),
     kind_of("world", "how many ranks the job has, as one source says", TEXT + " env slurm", "size:int"),
     kind_of(
         "progress",

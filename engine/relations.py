@@ -33,16 +33,20 @@ def _attempt(effect: Located, cause: Located) -> bool | None:
     return _equal(effect.place.attempt, cause.place.attempt)
 
 
-def _other_job(effect: Located, cause: Located) -> bool:
-    """Whether both are of jobs that a scheduler has numbered, and of two: names may be two names of one job. Tasks of an array
-    are jobs of their own; the number of an array, and numbers after it, may mean any of its tasks."""
-    a, b = (_NUMBERED.fullmatch(located.place.job or "") for located in (effect, cause))
+def are_two_jobs(one: str | None, other: str | None) -> bool:
+    """Whether these are numbers that a scheduler gave, and to two jobs: names may be two names of one job. Tasks of an array are
+    jobs of their own; the number of an array, and numbers after it, may mean any of its tasks."""
+    a, b = (_NUMBERED.fullmatch(job or "") for job in (one, other))
     if a is None or b is None or a[0] == b[0]:
         return False
     if (a["task"] is None) == (b["task"] is None):
         return True
     array, job = (a, b) if a["task"] is not None else (b, a)
     return int(job["job"]) < int(array["job"])
+
+
+def _other_job(effect: Located, cause: Located) -> bool:
+    return are_two_jobs(effect.place.job, cause.place.job)
 
 
 def _job(effect: Located, cause: Located) -> bool | None:
