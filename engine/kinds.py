@@ -33,6 +33,9 @@ _OF_JOBS = (
         TEXT + " neuron-monitor neuron-ls kubectl core-dump slurm uname hostname sysfs ndet-trace",
         "instance_id:str hostname:str address:str pod:str instance_type:str word:str",
     ),
+    kind_of(
+        "mapping", "a line of the map that a launcher prints: a node, or one of the ranks that it puts there", TEXT
+    ),
     kind_of("meeting", "the address and port at which a job says that its ranks meet", TEXT, "address:str"),
     kind_of(
         "meeting-clash",

@@ -3,8 +3,9 @@ container that is the name of the pod: they are on the node on which Kubernetes 
 
 So are the ranks of one log of which this log says where they run:
 
-- in words of their own (`srun -l hostname`, `[1,39]<stdout>:rank 39 on kestrel03`, Open MPI's `MCW rank 39 bound to ...`), if
-  something else knows a host of that name, and
+- in words of their own (`srun -l hostname`, `[1,39]<stdout>:rank 39 on kestrel03`), if something else knows a host of that
+  name,
+- by the map of its launcher (`mpirun --display-map`), or what it says of how it binds ranks, and
 - where a launcher reports how they ended (`srun: error: trn-b02: tasks 8-15: Exited with exit code 1`).
 
 The logs of two jobs number their ranks alike, so what one of them says holds for its own records alone.
@@ -41,14 +42,26 @@ def _named_for(fact: Fact, named: Mapping[_Speaker, str]) -> str | None:
 
 def _named_by_rank(facts: Sequence[Fact]) -> Iterable[tuple[_Speaker, str]]:
     known: frozenset[str] | None = None
+    yield from _mapped(sorted((f for f in facts if f.kind == "mapping"), key=lambda f: (f.source, f.span.offset)))
     for fact in facts:
         if fact.kind == "launcher-failure" and fact.place.host:
             yield from (((fact.source, "rank", rank), fact.place.host) for rank in ranks_of(fact.place))
         elif fact.kind == "identity" and fact.place.rank is not None:
             known = known or _known(facts)
             name = fact.data.get("word") or fact.data.get("hostname")
-            if name in known:
-                yield (fact.source, "rank", fact.place.rank), str(name)
+            host = fact.place.host if name is None else name if name in known else None
+            if host is not None:
+                yield (fact.source, "rank", fact.place.rank), str(host)
+
+
+def _mapped(lines: Iterable[Fact]) -> Iterable[tuple[_Speaker, str]]:
+    """The ranks below the node that a map names last, in the order in which their log has them."""
+    node: Fact | None = None
+    for line in lines:
+        if line.place.rank is None:
+            node = line
+        elif node is not None and node.source == line.source and node.place.host:
+            yield (line.source, "rank", line.place.rank), node.place.host
 
 
 def _known(facts: Iterable[Fact]) -> frozenset[str]:
@@ -62,7 +75,7 @@ def _known(facts: Iterable[Fact]) -> frozenset[str]:
 
 def _named(facts: Iterable[Fact]) -> Iterable[tuple[_Speaker, str]]:
     for fact in facts:
-        name = fact.data.get("hostname")
+        name = fact.data.get("hostname") or fact.place.host
         if fact.kind == "identity" and fact.place.pid is not None and isinstance(name, str) and name:
             yield (fact.source, "pid", fact.place.pid), name
 

@@ -14,7 +14,17 @@ from neuron_doctor.request import Request
 def announced(folder: Path, line: str) -> list[tuple[str | None, int | None, object]]:
     (folder / "x.log").write_text(f"{line}\n")
     facts = collect(Request((str(folder),)), rulebook()).facts
-    return [(f.place.host, f.place.rank, f.data.get("hostname")) for f in facts if f.kind == "identity"]
+    return [
+        (f.place.host, f.place.rank, f.data.get("hostname"))
+        for f in facts
+        if f.kind == "identity" and "word" not in f.data
+    ]
+
+
+def words(folder: Path, line: str) -> list[tuple[object, int | None]]:
+    (folder / "x.log").write_text(f"{line}\n")
+    facts = collect(Request((str(folder),)), rulebook()).facts
+    return [(f.data["word"], f.place.rank) for f in facts if f.kind == "identity" and "word" in f.data]
 
 
 @pytest.mark.parametrize(
@@ -78,3 +88,72 @@ def test_a_worker_names_its_host_before_its_ranks(tmp_path: Path, line: str) -> 
 )
 def test_what_is_no_worker_or_no_host_names_none(tmp_path: Path, line: str) -> None:
     assert announced(tmp_path, line) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[1,47]<stdout>:rank 47 on kestrel03: NEURON_RT_VISIBLE_CORES=30-31",
+        "rank 47/64 pid 30416 host kestrel03 NEURON_RT_VISIBLE_CORES=4",
+        "rank 47 of 64 started on kestrel03",
+        "[rank 47] ready, host=kestrel03",
+        "47: kestrel03 local 2 device 9 NRT 2.32.31.0",
+        "47: 11:05:24 kestrel03 role=actor RANK=47 WORLD_SIZE=64 NEURON_RT_NUM_CORES=8",
+        "47: kestrel03: LOCAL_RANK=3 pid 77",
+        "47: SLURMD_NODENAME=kestrel03",
+    ],
+)
+def test_a_word_with_which_a_rank_says_where_it_runs_may_be_a_host(tmp_path: Path, line: str) -> None:
+    assert words(tmp_path, line) == [("kestrel03", 47)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "waits for rank 47 on kestrel03",
+        "tp rank 47 on kestrel03",
+        "node rank 47 on kestrel03",
+        "47: HOSTNAME=kestrel03",  # that of the host on which srun was called
+        "47: connecting to kestrel03 device 9",
+        "47: kestrel03 is not reachable, 2 cores",
+        "rank 47: no answer of host kestrel03",
+    ],
+)
+def test_other_words_say_nothing_of_where_a_rank_runs(tmp_path: Path, line: str) -> None:
+    assert words(tmp_path, line) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[kestrel03:4021] MCW rank 47 bound to socket 0[core 0[hwt 0-1]]: [BB/../../..][../../../..]",
+        "[kestrel03:4021] MCW rank 47 is not bound (or bound to all available processors)",
+        "[kestrel03:4021] Rank 47 bound to package[0][core:0]",
+        "[0] MPI startup(): 47      24243    kestrel03  {0,1,2,3}",
+    ],
+)
+def test_a_launcher_that_binds_ranks_says_on_which_hosts(tmp_path: Path, line: str) -> None:
+    assert announced(tmp_path, line) == [("kestrel03", 47, None)]
+
+
+@pytest.mark.parametrize(
+    ("rank", "node"),
+    [
+        (
+            "Process OMPI jobid: [6819,1] App: 0 Process rank: 47 Bound: N/A",
+            "Data for node: kestrel03 Num slots: 16   Max slots: 0",
+        ),
+        (
+            " \tProcess OMPI jobid: [6819,1] Process rank: 47",
+            " Data for node: kestrel03\t\tNum slots: 16\tMax slots: 0",
+        ),
+        (
+            "    Process jobid: prterun-head-70007@1 App: 0 Process rank: 47 Bound: package[0][core:0]",
+            "Data for node: kestrel03\tNum slots: 64",
+        ),
+    ],
+)
+def test_the_map_of_mpirun_names_nodes_and_their_ranks(tmp_path: Path, rank: str, node: str) -> None:
+    (tmp_path / "x.log").write_text(f"{node}\n{rank}\n")
+    facts = collect(Request((str(tmp_path),)), rulebook()).facts
+    assert [(f.place.host, f.place.rank) for f in facts if f.kind == "mapping"] == [("kestrel03", None), (None, 47)]

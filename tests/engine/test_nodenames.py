@@ -100,3 +100,32 @@ def test_the_ranks_of_another_log_are_those_of_another_job_perhaps() -> None:
 
 def test_a_rank_that_was_on_two_hosts_is_on_neither() -> None:
     assert hosts(hit("x", rank=2), ended("q-12", 2), ended("q-03", 2)) == [None]
+
+
+def mapped(offset: int, source: str = "s", **place: object) -> Fact:
+    return Fact("mapping", {}, Place(**place), Span(source, offset), source)  # type: ignore[arg-type]
+
+
+def test_the_map_of_a_launcher_has_the_ranks_of_each_node_below_its_name() -> None:
+    lines = [
+        mapped(0, host="trn-a"),
+        mapped(5, rank=0),
+        mapped(9, rank=1),
+        mapped(12, host="trn-b"),
+        mapped(20, rank=2),
+    ]
+    assert hosts(hit("x", rank=1), hit("y", rank=2), hit("z", rank=3), *reversed(lines)) == ["trn-a", "trn-b", None]
+
+
+def test_ranks_in_another_log_are_below_no_node_of_a_map() -> None:
+    assert hosts(hit("x", rank=1, source="t"), mapped(0, host="trn-a"), mapped(5, "t", rank=1)) == [None]
+
+
+def test_a_record_that_names_the_host_of_a_rank_or_process_says_so_for_all_of_its_log() -> None:
+    bound = Fact("identity", {}, Place(host="node07", rank=8), Span("s"), "s")
+    pinned = Fact("identity", {}, Place(host="node08", rank=9, pid=41), Span("s"), "s")
+    assert hosts(hit("x", rank=8), hit("y", pid=41), hit("z", rank=8, source="t"), bound, pinned) == [
+        "node07",
+        "node08",
+        None,
+    ]
