@@ -21,8 +21,8 @@ from neuron_doctor.engine.regexes import regex
 
 #: A job that the accounting shows: a number, or a task of an array.
 _JOB = regex(r"\d{1,12}(?:_\d{1,7})?")
-#: What may be one in a name. Of `31050_5` both may be meant.
-_NUMBERS = regex(r"(?<!\d)(?<!\d\.)(?P<job>\d{3,12})(?:_(?P<task>\d{1,7}))?(?![\d.]\d|\d)")
+#: What may be one in a name. Of `31050_5` both may be meant. A year is none.
+_NUMBERS = regex(r"(?<!\d)(?<!\d\.)(?P<job>(?!20\d\d(?!\d))\d{3,12})(?:_(?P<task>\d{1,7}))?(?![\d.]\d|\d)")
 _DEEPEST = 2
 
 

@@ -77,20 +77,6 @@ def test_a_file_that_begins_with_the_name_of_a_host_which_content_states_is_of_t
     assert hosts(together(*logs, *stated)) == {"w0.fit.log": "w0", "w1.fit.log": "w1"}
 
 
-@pytest.mark.parametrize("name", ["q1-dy-trn-2-dnf.txt", "q1-dy-trn-2_cloud-init_output.log", "Q1-DY-TRN-2-bootstrap"])
-def test_a_file_that_is_called_after_a_host_and_what_it_is_about_is_of_that_host(name: str) -> None:
-    stated = fact("slurm.out", "launcher-failure", Place(host="q1-dy-trn-2"))
-    assert hosts(together(source("slurm.out"), stated, source(name)))[name] == "q1-dy-trn-2"
-
-
-@pytest.mark.parametrize(
-    "name", ["q1-dy-trn-2-vs-q1-dy-trn-3.txt", "q1-dy-trn-2-b.txt", "q1-dy-trn-20-dnf.txt", "q1-dy-trn-dnf.txt"]
-)
-def test_a_file_with_the_name_of_another_host_or_of_two_is_of_none(name: str) -> None:
-    stated = fact("slurm.out", "launcher-failure", Place(host="q1-dy-trn-2"))
-    assert hosts(together(source("slurm.out"), stated, source(name)))[name] is None
-
-
 def test_logs_of_one_rank_each_are_no_hosts() -> None:
     assert set(hosts(together(*(ranks(f"foo-{n}.log", n, 1) for n in range(8)))).values()) == {None}
 
@@ -504,18 +490,3 @@ def test_files_that_are_called_after_workers_are_hosts_only_where_kernels_wrote_
     assert set(hosts(together(*logs)).values()) == {None}
     assert set(hosts(together(*logs, *kernels)).values()) == {"worker-0", "worker-1"}
     assert set(hosts(together(*logs, kernels[0])).values()) == {None}
-
-
-def test_terminals_of_workers_that_prompt_on_one_host_are_no_hosts() -> None:
-    def pane(path: str, rank: int, host: str) -> Collection:
-        prompt = [fact(path, "identity", hostname=host), fact(path, "env", name="HOSTNAME", value=host)]
-        return Collection(
-            (source(path, start=0),), (*prompt, *(fact(path, place=Place(rank=rank + n)) for n in range(2)))
-        )
-
-    several = [
-        pane("pane-smew.0.txt", 0, "smew"),
-        pane("pane-smew.1.txt", 2, "smew"),
-        pane("pane-teal.0.txt", 4, "teal"),
-    ]
-    assert set(hosts(together(*several)).values()) == {"smew", "teal"}

@@ -43,6 +43,10 @@ def test_other_numbers_and_two_of_them_name_no_job(path: str) -> None:
     assert placed(path, row("5120", "q-03"), row("5133", "q-03")) == (None, None)
 
 
+def test_a_year_is_no_job() -> None:
+    assert placed("2026/run-2026.out", row("2026", "q-03")) == (None, None)
+
+
 def test_without_accounting_a_number_is_none() -> None:
     assert placed("run-5120.out") == (None, None)
 

@@ -1,0 +1,37 @@
+"""Files that are called after a host and what they are about, and those of terminals that say which host they are of."""
+
+from __future__ import annotations
+
+import pytest
+from test_layout import fact, hosts, source, together
+
+from neuron_doctor.engine.facts import Collection, Place
+
+
+@pytest.mark.parametrize("name", ["q1-dy-trn-2-dnf.txt", "q1-dy-trn-2_cloud-init_output.log", "Q1-DY-TRN-2-bootstrap"])
+def test_a_file_that_is_called_after_a_host_and_what_it_is_about_is_of_that_host(name: str) -> None:
+    stated = fact("slurm.out", "launcher-failure", Place(host="q1-dy-trn-2"))
+    assert hosts(together(source("slurm.out"), stated, source(name)))[name] == "q1-dy-trn-2"
+
+
+@pytest.mark.parametrize(
+    "name", ["q1-dy-trn-2-vs-q1-dy-trn-3.txt", "q1-dy-trn-2-b.txt", "q1-dy-trn-20-dnf.txt", "q1-dy-trn-dnf.txt"]
+)
+def test_a_file_with_the_name_of_another_host_or_of_two_is_of_none(name: str) -> None:
+    stated = fact("slurm.out", "launcher-failure", Place(host="q1-dy-trn-2"))
+    assert hosts(together(source("slurm.out"), stated, source(name)))[name] is None
+
+
+def test_terminals_of_workers_that_prompt_on_one_host_are_no_hosts() -> None:
+    def pane(path: str, rank: int, host: str) -> Collection:
+        prompt = [fact(path, "identity", hostname=host), fact(path, "env", name="HOSTNAME", value=host)]
+        return Collection(
+            (source(path, start=0),), (*prompt, *(fact(path, place=Place(rank=rank + n)) for n in range(2)))
+        )
+
+    several = [
+        pane("pane-smew.0.txt", 0, "smew"),
+        pane("pane-smew.1.txt", 2, "smew"),
+        pane("pane-teal.0.txt", 4, "teal"),
+    ]
+    assert set(hosts(together(*several)).values()) == {"smew", "teal"}
