@@ -44,9 +44,10 @@ def names_of_hosts(
     aliases = _Aliases()
     for host, instance in unique((p.host, p.instance_id) for p in places if p.host and p.instance_id).items():
         aliases.same(host, instance)
-    for names in _stated_together(facts):
+    stated = _stated_together(facts)
+    for names in stated:
         aliases.same(*names)
-    hosts = {place.host for place in places if place.host}
+    hosts = {place.host for place in places if place.host}.union(*stated)
     for short, full in unique(
         (name.partition(".")[0], name) for name in hosts if "." in name and not name[0].isdigit()
     ).items():
