@@ -19,7 +19,7 @@ from neuron_doctor.engine.passed_tests import passed_tests
 from neuron_doctor.engine.relate import relate
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.replaced_nodes import replaced_nodes
-from neuron_doctor.engine.survival import has_ended, has_survived, progress_of
+from neuron_doctor.engine.survival import has_ended, has_survived, progress_of, without_survived
 from neuron_doctor.engine.timeline import Timeline, timeline
 from neuron_doctor.engine.waitfor import components
 
@@ -72,6 +72,7 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
         elsewhere = earlier.holds(match) or others.hold(match)
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 
+    kept = [without_survived(match, progress, single) for match in kept]
     graph = _related(kept, [role(match, others) for match in kept], clocks)
     if others.nodes and Role.ROOT not in graph.roles:  # a pod may have moved away from the node that is gone
         others = replace(others, nodes=frozenset())

@@ -76,7 +76,7 @@ class Rule(Struct, frozen=True):
     references: tuple[str, ...]
     trust: tuple[str, ...]
     entries: tuple[str, ...]
-    survivable: bool | Literal["anew", "job"]
+    survivable: bool | Literal["anew", "job", "served"]
     ends: tuple[RecordQuery, ...]
     examples: ExamplesDoc | None
     location: Location

@@ -267,8 +267,10 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     actions: list[ActionDoc] = []
     entries: list[str] = []
     survivable: Annotated[
-        bool | Literal["anew", "job"],
-        Meta(description="whether progress overcomes it; anew: only of a process that is not older; job: of anybody"),
+        bool | Literal["anew", "job", "served"],
+        Meta(
+            description="whether progress overcomes it; anew: only of a process that is not older; job: of anybody; served: a request answered below it too"
+        ),
     ] = True
     ends: Annotated[
         list[Query], Meta(description="records that, in this order after the finding on the same host, end it")

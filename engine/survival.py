@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.expressions import RecordQuery, holds
 from neuron_doctor.engine.facts import Fact, pod_of
@@ -72,10 +73,30 @@ def has_survived(match: Match, progress: Progress, single: Collection[str]) -> b
     of = match.rule.survivable
     if not of or not match.facts:
         return False
-    anew = of == "anew"
-    return all(
-        _overcome(fact, progress, single, anew=anew) or (of == "job" and _passed(fact, progress))
-        for fact in match.facts
+    return all(_has_passed(fact, of, progress, single) for fact in match.facts)
+
+
+def without_survived(match: Match, progress: Progress, single: Collection[str]) -> Match:
+    """The match of a rule about requests without those of its records that were survived, if others were not: what ended a
+    server is not the request before it that it turned away."""
+    if match.rule.survivable != "served":
+        return match
+    left = tuple(fact for fact in match.facts if not _has_passed(fact, "served", progress, single))
+    return replace(match, facts=left) if 0 < len(left) < len(match.facts) else match
+
+
+def _has_passed(fact: Fact, of: bool | str, progress: Progress, single: Collection[str]) -> bool:
+    if _overcome(fact, progress, single, anew=of == "anew"):
+        return True
+    return (of == "job" and _passed(fact, progress)) or (of == "served" and _is_answered_below(fact, progress))
+
+
+def _is_answered_below(fact: Fact, progress: Progress) -> bool:
+    """Whether a request was answered below the record in the same log, by the same pod if both tell theirs: the record was
+    about another request. There is no need to wait, as there is for ranks, whose lines lag."""
+    return any(
+        later.data.get("served") and later.span.offset > fact.span.offset and _is_of_the_job(later, fact)
+        for later in progress.by_source.get(fact.source, ())
     )
 
 

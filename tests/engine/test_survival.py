@@ -94,3 +94,29 @@ def test_what_ends_a_finding_may_stand_below_it_by_a_clock_that_cannot_be_compar
     assert not ended(waiting, hit("done", at=100, offset=90, host="b"))
     assert not ended(waiting, hit("done", offset=90))
     assert ended(hit("waiting", offset=50), hit("done", offset=90))
+
+
+def test_a_request_that_failed_is_survived_when_others_below_it_in_the_log_are_answered(tmp_path: Path) -> None:
+    failed = hit("waiting", pid=9, at=10)
+    assert role(tmp_path, failed, served(pid=1, at=11, offset=90), survivable="served") is Role.SURVIVED
+    assert role(tmp_path, failed, served(pid=1, at=11, offset=90), survivable="true") is Role.CASCADE
+
+
+def test_a_server_that_answered_only_before_the_failure_has_not_survived_it(tmp_path: Path) -> None:
+    answered, failed = served(pid=1, at=5), hit("waiting", pid=9, at=10, offset=90)
+    assert role(tmp_path, answered, failed, survivable="served") is Role.CASCADE
+
+
+def test_what_ends_a_server_is_told_without_the_requests_that_it_turned_away_before(tmp_path: Path) -> None:
+    refused, answered = hit("waiting", at=10), served(at=11, offset=90)
+    last = hit("waiting", at=12, offset=500)
+    waits = rule("waits", "record: waiting", cause="stuck", patterns=("waiting",), more="survivable: served\n")
+    told = diagnose(pack(tmp_path, waits), Collection((source(refused.source),), (refused, answered, last)))
+    [found] = told.findings
+    assert found.role is Role.CASCADE
+    assert [span.offset for span in found.evidence] == [500]
+
+
+def test_the_steps_of_other_ranks_do_not_stand_for_answers(tmp_path: Path) -> None:
+    raised = hit("waiting", rank=3, at=10)
+    assert role(tmp_path, raised, progress(rank=0, at=20, offset=90), survivable="served") is Role.CASCADE
