@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from neuron_doctor.collectors import (
+    attempts,
     clock_reports,
     core_dump,
     environment,
@@ -39,7 +40,8 @@ def collectors_for(
 ) -> tuple[Collector, ...]:
     """Every collector; the one for text looks for these patterns. Those of plug-ins (`further`) come right before it: they take
     nothing that is known to be of another kind."""
-    return (*_PRECISE, *further, text.text_collector(patterns, matcher))
+    read_text = text.text_collector(patterns, matcher)
+    return (*_PRECISE, attempts.attempts_collector(read_text), *further, read_text)
 
 
 _PRECISE: tuple[Collector, ...] = (

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
+from neuron_doctor.collectors.attempts import failed_pods
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.documents import Document, Element
 from neuron_doctor.collectors.kube import (
@@ -25,12 +26,13 @@ from neuron_doctor.collectors.kube import (
     mark_fact,
     node_fact,
     offers_of,
+    place_in_cluster,
     queued_facts,
     speaks_of_health,
     workload_facts,
 )
 from neuron_doctor.collectors.timestamps import dated
-from neuron_doctor.engine.facts import Clock, Fact, Instant
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place
 
 #: No real object has more containers, conditions or taints.
 _MANY = 128
@@ -119,7 +121,10 @@ def _workload(inp: Input, document: Document, element: Element) -> Iterator[Fact
     when = next((_instant(_text(status, key)) for key in ("completionTime", "finishedAt", "endTime")), None)
     shown = next((key for key in ("completionTime", "conditions", "phase") if _dig(status, key)), "kind")
     told = kind_of(value), _text(names, "namespace"), _text(names, "name"), states, when
-    yield from workload_facts(inp, document.quote(element, shown), *told)
+    span = document.quote(element, shown)
+    yield from workload_facts(inp, span, *told)
+    for pod in failed_pods(_dig(status, "nodes")):
+        yield Fact("attempt", pod.data, place_in_cluster(inp, Place()), span, inp.source_id)
 
 
 def _node(inp: Input, document: Document, element: Element) -> Iterator[Fact]:

@@ -14,6 +14,7 @@ was caught, peers that went first at the end.
 - A word in a later log of the same container, or that of Kubernetes of its pod, holds for what its earlier one (`kubectl logs
   --previous`) says, the failure that ended that one too: it was started anew. So it is with what a log says before its
   launcher started all anew, if the scheduler says that the job came to a good end.
+- What who runs a job lists as an attempt of a step that a later one made good (`made_good`) is over, and what its log says.
 - Launchers that say together, each in words of its own, that as many workers ended with 0 as the flight recorders show ranks
   speak for all collectives of these: somebody asked for the dumps of a job that moved.
 
@@ -33,6 +34,7 @@ from msgspec import Struct, field
 from neuron_doctor.engine.bystanders import Bystanders
 from neuron_doctor.engine.facts import Fact, Source, pod_of
 from neuron_doctor.engine.job_logs import job_logs
+from neuron_doctor.engine.made_good import MadeGood, made_good
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.topology import Topology
@@ -67,6 +69,7 @@ class EndedWell(Struct, frozen=True):
     done: Mapping[str, int] = field(default_factory=dict)
     kernel: frozenset[str] = frozenset()
     again: frozenset[tuple[str, int]] = frozenset()
+    retried: MadeGood = MadeGood()
 
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
@@ -81,6 +84,7 @@ class EndedWell(Struct, frozen=True):
             or fact.span.offset < max(self.restarted.get(fact.source, -1), self.done.get(fact.source, -1))
             or (self.done and fact.source in self.kernel)
             or (fact.source, fact.span.offset) in self.again
+            or self.retried.holds(fact)
             for fact in match.facts
         )
 
@@ -113,21 +117,24 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
     sources, by_scheduler = tuple(sources), _of_slurm(facts) or _of_kubernetes(facts, others)
     anew = _anew(words, sources, _pods_of_good_ends(facts, others))
     last_restart = {name: max(offsets) for name, offsets in restarts.items() if by_scheduler}
+    exited = {source for source, told in words.items() if any(word.data.get("exited") for word in told)}
+    retried = made_good(facts, sources, exited - {failure.source for failure in failures})
     again = _tried_again(fact for fact in facts if fact.kind == "slurm-job")
     done = _done(words, last_step) if by_scheduler else {}
     if not all(
         f.source in anew
+        or retried.holds(f)
         or (f.source, f.span.offset) in again
         or (again and f.span.offset < min(done.get(f.source, -1), last_step.get(f.source, -1)))
         or f.span.offset < last_restart.get(f.source, -1)
         or _made_good(f, restarts[f.source], words[f.source])
         for f in failures
     ):
-        return EndedWell()
+        return EndedWell(retried=retried)
     job = by_scheduler or _of_hosts(facts, sources, words)
     kernel = frozenset(source.id for source in sources if source.kind == "kernel")
     return EndedWell(
-        words, last_step, job, _of_launchers(facts, words, last_step), anew, last_restart, done, kernel, again
+        words, last_step, job, _of_launchers(facts, words, last_step), anew, last_restart, done, kernel, again, retried
     )
 
 

@@ -165,6 +165,14 @@ OF_MACHINES = (
         "object:str namespace:str name:str message:str",
     ),
     kind_of(
+        "attempt",
+        "one of the attempts of a job or step (`unit`), as who runs it lists them: its `number`, the last part of the name of "
+        "its log (`stream`), whether it `failed`, and whether a later one was good (`made_good`); its span is all that the list "
+        "has of it",
+        "log kubectl",
+        "unit:str number:int stream:str failed:bool made_good:bool",
+    ),
+    kind_of(
         "slurm-job",
         "a job or step as sacct, scontrol or squeue shows it; `elapsed_s` is how long it has run (-1: not known)",
         "slurm",

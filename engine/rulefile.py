@@ -269,7 +269,8 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     survivable: Annotated[
         bool | Literal["anew", "job", "served"],
         Meta(
-            description="whether progress overcomes it; anew: only of a process that is not older; job: of anybody; served: a request answered below it too"
+            description="whether progress overcomes it; anew: only of a process that is not older; job: of anybody; "
+            "served: a request that was answered below it, too"
         ),
     ] = True
     ends: Annotated[

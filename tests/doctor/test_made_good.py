@@ -1,0 +1,192 @@
+"""Attempts that failed and were made good by a later one are no failure; attempts after which nothing was good still are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+import neuron_doctor
+
+GONE = "Host EC2 (instance i-0777777777777777a) terminated."
+DONE = "Essential container in task exited"
+RAISED = 'Traceback (most recent call last):\n  File "/srv/sft.py", line 9, in main\n    cfg["lr"]\nKeyError: \'lr\'\n'
+BROKEN = (
+    "2026-May-07 16:30:38.060900 41:41 ERROR TDRV:exec_request_process_errors (FATAL-RT-UNDEFINED-STATE) [ND 3] "
+    "Uncorrectable HBM memory error is detected. Execution results may be invalid.\n"
+)
+
+
+def roots(folder: Path, files: Mapping[str, str]) -> set[str]:
+    """The causes of the roots of a folder with these files."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    report = neuron_doctor.diagnose([str(folder)])
+    found = {finding.id: finding.cause for finding in report.findings}
+    return {found[root] for root in report.root_causes}
+
+
+# --- AWS Batch -------------------------------------------------------------------------------------------------------
+
+
+def attempt(stream: str, reason: str, code: int | None = None) -> dict[str, object]:
+    container: dict[str, object] = {"logStreamName": f"sweep/default/{stream}"}
+    container |= {} if code is None else {"exitCode": code}
+    return {"container": container, "startedAt": 1778170825000, "statusReason": reason}
+
+
+def batch(status: str, *attempts: dict[str, object], **more: object) -> str:
+    job = {"jobName": "sweep", "jobId": "a1:3", "status": status, "attempts": attempts, **more}
+    return json.dumps({"jobs": [job]}, indent=4)
+
+
+A, B = "5deb8a724054ba136df92f72ad6a8d3b", "5572e55eb40ba8506dcd3615a673df3f"
+
+
+def test_a_host_that_went_away_in_an_attempt_of_batch_is_no_failure_of_a_job_that_succeeded(tmp_path: Path) -> None:
+    told = batch("SUCCEEDED", attempt(A, GONE), attempt(B, DONE, 0))
+    assert roots(tmp_path, {"describe-jobs.json": told}) == set()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        batch("FAILED", attempt(A, GONE), attempt(B, GONE)),
+        batch("FAILED", attempt(A, GONE)),
+        batch("RUNNING", attempt(A, GONE)),
+        batch("FAILED", attempt(A, DONE, 1), attempt(B, GONE), statusReason=GONE),
+    ],
+)
+def test_it_is_where_no_later_attempt_is_known_to_have_succeeded(tmp_path: Path, told: str) -> None:
+    assert roots(tmp_path, {"describe-jobs.json": told}) == {"node-lost"}
+
+
+def test_a_job_cut_out_of_the_answer_is_read_alike(tmp_path: Path) -> None:
+    one = json.loads(batch("SUCCEEDED", attempt(A, GONE), attempt(B, DONE, 0)))["jobs"][0]
+    assert roots(tmp_path, {"job.json": json.dumps({**one, "statusReason": DONE}, indent=2)}) == set()
+    assert roots(tmp_path, {"job.json": json.dumps({**one, "status": "FAILED"}, indent=2)}) == {"node-lost"}
+
+
+@pytest.mark.parametrize(("failed", "good", "found"), [(A, B, set()), (B, A, {"application-exception"})])
+def test_the_log_of_an_attempt_goes_with_it(tmp_path: Path, failed: str, good: str, found: set[str]) -> None:
+    told = batch("SUCCEEDED", attempt(failed, DONE, 1), attempt(good, DONE, 0))
+    assert roots(tmp_path, {"describe-jobs.json": told, f"sweep_default_{A}.log": RAISED}) == found
+
+
+def test_an_attempt_that_failed_alike_in_the_end_is_told_with_its_log(tmp_path: Path) -> None:
+    told = batch("FAILED", attempt(A, DONE, 1), attempt(B, DONE, 1))
+    files = {"describe-jobs.json": told, f"sweep_default_{A}.log": RAISED, f"sweep_default_{B}.log": RAISED}
+    assert roots(tmp_path, files) == {"application-exception"}
+
+
+def test_a_broken_device_is_told_of_an_attempt_that_was_made_good(tmp_path: Path) -> None:
+    told = batch("SUCCEEDED", attempt(A, DONE, 1), attempt(B, DONE, 0))
+    assert roots(tmp_path, {f"sweep_default_{A}.log": BROKEN}) == {"hw-hbm-ue"}
+    assert roots(tmp_path, {"describe-jobs.json": told}) == {"hw-hbm-ue"}
+
+
+# --- AWS Step Functions ----------------------------------------------------------------------------------------------
+
+
+def history(*types: str | tuple[str, Mapping[str, object]]) -> str:
+    events = []
+    for number, one in enumerate(types, 1):
+        kind, details = one if isinstance(one, tuple) else (one, {})
+        events.append(
+            {"timestamp": "2026-03-02T10:00:00Z", "type": kind, "id": number, "previousEventId": number - 1, **details}
+        )
+    return json.dumps({"events": events}, indent=4)
+
+
+LOST = (
+    "TaskFailed",
+    {"taskFailedEventDetails": {"error": "States.TaskFailed", "cause": f'{{"StatusReason":"{GONE}"}}'}},
+)
+
+
+@pytest.mark.parametrize(
+    ("events", "found"),
+    [
+        (("TaskStateEntered", "TaskScheduled", LOST, "TaskScheduled", "TaskSucceeded", "TaskStateExited"), set()),
+        (("TaskStateEntered", "TaskScheduled", LOST, "TaskScheduled", LOST, "ExecutionFailed"), {"node-lost"}),
+        # caught: a state that tells somebody has succeeded, the step has not
+        (
+            ("TaskStateEntered", "TaskScheduled", LOST, "TaskStateEntered", "TaskSucceeded", "ExecutionSucceeded"),
+            {"node-lost"},
+        ),
+    ],
+)
+def test_a_task_of_step_functions_that_was_tried_anew_and_succeeded_is_no_failure(
+    tmp_path: Path, events: Sequence[str | tuple[str, Mapping[str, object]]], found: set[str]
+) -> None:
+    assert roots(tmp_path, {"history.json": history(*events)}) == found
+
+
+# --- Argo Workflows --------------------------------------------------------------------------------------------------
+
+
+def workflow(retry: str, *phases: str, whole: bool = True) -> str:
+    names = [f"sft-9xk2p-77{number:08}" for number in range(len(phases))]
+    nodes: dict[str, object] = {
+        "sft-9xk2p-3301": {"type": "Retry", "displayName": "train", "phase": retry, "children": names}
+    }
+    nodes |= {
+        name: {
+            "id": name,
+            "type": "Pod",
+            "templateName": "train",
+            "phase": phase,
+            "message": "main: Error (exit code 1)",
+        }
+        for name, phase in zip(names, phases, strict=True)
+    }
+    head = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow"} if whole else {}
+    status = {"phase": retry, "nodes": nodes}
+    return json.dumps({**head, "metadata": {"name": "sft-9xk2p"}, "status": status}, indent=4)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("log", ["sft-9xk2p-train-7700000000.log", "logs/sft-9xk2p-7700000000/main.log", "lines"])
+def test_a_pod_of_a_step_of_argo_that_was_tried_anew_and_succeeded_is_no_failure(
+    tmp_path: Path, log: str, *, whole: bool
+) -> None:
+    lines = "".join(f"sft-9xk2p-train-7700000000: {line}\n" for line in RAISED.splitlines())
+    files = {"all.log": lines} if log == "lines" else {log: RAISED}
+    assert roots(tmp_path, {"wf.json": workflow("Succeeded", "Failed", "Succeeded", whole=whole), **files}) == set()
+    assert roots(tmp_path, {"wf.json": workflow("Failed", "Failed", "Failed", whole=whole)}) == {
+        "application-exception"
+    }
+
+
+# --- Airflow ---------------------------------------------------------------------------------------------------------
+
+SUCCESS = (
+    "[2026-03-02T10:00:00.000+0000] {taskinstance.py:1138} INFO - Marking task as SUCCESS. dag_id=sft, task_id=train\n"
+)
+AGAIN = "[2026-03-02T09:00:00.000+0000] {taskinstance.py:1138} INFO - Marking task as UP_FOR_RETRY. dag_id=sft, task_id=train\n"
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "found"),
+    [
+        (RAISED + AGAIN, SUCCESS, set()),
+        (SUCCESS, RAISED + AGAIN, {"application-exception"}),
+        (RAISED + AGAIN, RAISED + AGAIN, {"application-exception"}),
+    ],
+)
+def test_an_attempt_of_a_task_of_airflow_is_over_when_the_last_one_succeeded(
+    tmp_path: Path, second: str, third: str, found: set[str]
+) -> None:
+    task = "logs/dag_id=sft/run_id=scheduled__2026-03-02/task_id=train"
+    files = {f"{task}/attempt=1.log": RAISED + AGAIN, f"{task}/attempt=2.log": second, f"{task}/attempt=10.log": third}
+    assert roots(tmp_path, files) == found
+
+
+def test_another_task_that_succeeded_makes_nothing_good(tmp_path: Path) -> None:
+    run = "logs/dag_id=sft/run_id=scheduled__2026-03-02"
+    files = {f"{run}/task_id=train/attempt=1.log": RAISED + AGAIN, f"{run}/task_id=report/attempt=2.log": SUCCESS}
+    assert roots(tmp_path, files) == {"application-exception"}
