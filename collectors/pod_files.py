@@ -107,5 +107,10 @@ def _containers(name: str, pods: Mapping[str, set[str]]) -> Iterator[tuple[str, 
         pod, container = name[:at], name[at + 1 :]
         if container and container in pods.get(pod, ()):
             yield pod, container
-        elif name[at] == "_" and pods.get(pod) == {""} and (found := _CONTAINER.fullmatch(container)):
+        elif (
+            name[at] == "_"
+            and not _PREVIOUS.fullmatch(name[at:])
+            and pods.get(pod) == {""}
+            and (found := _CONTAINER.fullmatch(container))
+        ):
             yield pod, found["name"]

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.layout import placed_by_layout
 from neuron_doctor.collectors.pod_files import placed_by_pods
+from neuron_doctor.collectors.pod_sections import placed_by_commands
 from neuron_doctor.collectors.walk import Found, find
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant
@@ -118,7 +119,7 @@ def collect_inputs(inputs: Iterable[Input], engine: Engine) -> Collection:
 
 def _placed(collection: Collection) -> Collection:
     """With the pods and the hosts that only the whole tells."""
-    return placed_by_layout(placed_by_pods(collection))
+    return placed_by_layout(placed_by_pods(placed_by_commands(collection)))
 
 
 def _with_zone(facts: Iterable[Fact], zone: ZoneInfo) -> Iterator[Fact]:

@@ -34,9 +34,8 @@ from msgspec import Struct, field
 from neuron_doctor.engine.bystanders import Bystanders
 from neuron_doctor.engine.facts import Fact, Source, pod_of
 from neuron_doctor.engine.job_logs import job_logs
-from neuron_doctor.engine.made_good import MadeGood, made_good
+from neuron_doctor.engine.made_good import MadeGood, is_before, made_good
 from neuron_doctor.engine.match import Match
-from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.world import world_of
 
@@ -44,8 +43,6 @@ from neuron_doctor.engine.world import world_of
 _OF_WAITS = frozenset({"collective", "silent-rank", "lost-host"})
 #: What a log tells of a run.
 _OF_RUNS = frozenset({"progress", "hang-report", "launcher-failure", "restart", "status"})
-#: How a log of a container before its last start is called, or the directory of such logs.
-_PREVIOUS = regex(r"(?:^|[/!._-])prev(?:ious)?(?:[/!._-]|$)")
 #: Reasons of events by which a Job, or an operator's job, has ended well.
 JOB_ENDED = frozenset(
     {"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJobSucceeded", "TFJobSucceeded", "JAXJobSucceeded"}
@@ -84,7 +81,7 @@ class EndedWell(Struct, frozen=True):
             or fact.span.offset < max(self.restarted.get(fact.source, -1), self.done.get(fact.source, -1))
             or (self.done and fact.source in self.kernel)
             or (fact.source, fact.span.offset) in self.again
-            or self.retried.holds(fact)
+            or (match.rule.cause.by != "hardware" and self.retried.holds(fact))  # the next attempt had another device
             for fact in match.facts
         )
 
@@ -118,7 +115,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
     anew = _anew(words, sources, _pods_of_good_ends(facts, others))
     last_restart = {name: max(offsets) for name, offsets in restarts.items() if by_scheduler}
     exited = {source for source, told in words.items() if any(word.data.get("exited") for word in told)}
-    retried = made_good(facts, sources, exited - {failure.source for failure in failures})
+    retried = made_good(facts, sources, exited - {failure.source for failure in failures}, _broken(facts))
     again = _tried_again(fact for fact in facts if fact.kind == "slurm-job")
     done = _done(words, last_step) if by_scheduler else {}
     if not all(
@@ -180,20 +177,8 @@ def _anew(words: Mapping[str, Sequence[Fact]], sources: Iterable[Source], good: 
         one.id
         for container, logs in of.items()
         for one in logs
-        if any((words.get(log.id) or pod_of(container) in good) and _is_before(one, log) for log in logs)
+        if any((words.get(log.id) or pod_of(container) in good) and is_before(one, log) for log in logs)
     )
-
-
-def _is_before(one: Source, other: Source) -> bool:
-    """Whether one log of a container is that of an earlier start than another: by their times, or else by their names."""
-    last, first = one.last, other.first
-    if last is None or first is None or last.clock is not first.clock:
-        return _is_previous(one) and not _is_previous(other)
-    return last.ns < first.ns
-
-
-def _is_previous(source: Source) -> bool:
-    return _PREVIOUS.search(source.path) is not None
 
 
 def _may_be_of(word: Fact, fact: Fact) -> bool:
@@ -296,6 +281,12 @@ def _succeeded_pods(facts: Iterable[Fact], pods: Collection[str]) -> set[str]:
         if fact.kind == "pod" and fact.data["name"] in pods:
             shown[str(fact.data["name"])].append(fact)
     return {pod for pod, told in shown.items() if all(map(_succeeded, told))}
+
+
+def _broken(facts: Iterable[Fact]) -> set[str]:
+    """The pods that are shown, and not as ready, nor as succeeded."""
+    pods = (fact for fact in facts if fact.kind == "pod")
+    return {str(pod.data["name"]) for pod in pods if not pod.data["ready"] and not _succeeded(pod)}
 
 
 def _succeeded(pod: Fact) -> bool:

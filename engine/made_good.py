@@ -3,21 +3,31 @@
 An attempt is known by where it stands in the list, by the last part of the name of its log, or of the folder of that (the id of
 its task, the number of its pod), and by the number in that name where the logs of all attempts of a step lie beside each other
 (Airflow's `task_id=train/attempt=1.log`).
+
+The start of a container is such an attempt, too: where nothing got on in the log of an earlier start, and something does in that
+of a later one, it is over that it did not come up at first (the pod before it still held the cores, say). One that worked, and
+ended then, has failed; so has one that Kubernetes shows as not ready.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.facts import Fact, Source, pod_of
 from neuron_doctor.engine.regexes import regex
 
 KIND = "attempt"
+#: What the commands of headings read that show the log of a container: that of its last start, or of the one before.
+SHOWN, EARLIER = "kubectl logs", "kubectl logs --previous"
+#: What Kubernetes says of containers.
+_OF_KUBERNETES = frozenset({"launcher-failure", "pod", "k8s-event"})
 _WORD = regex(r"[A-Za-z0-9]+")
+#: How a log of a container before its last start is called, or the directory of such logs.
+_PREVIOUS = regex(r"(?:^|[/!._-])prev(?:ious)?(?:[/!._-]|$)")
 #: A name that tells one attempt from all others is no word, and no small number.
 _TELLING = 6
 #: The log of an attempt, beside those of the others.
@@ -26,15 +36,16 @@ _NUMBERED = regex(r"(?P<before>.*[/!])(?:attempt|try)(?P<sign>[=_-])(?P<number>\
 
 class MadeGood(Struct, frozen=True):
     """The places in their lists, by source, as where they begin and end; the names of their logs; and the sources that are
-    such logs."""
+    such logs. Of `pods` that came up at a later start Kubernetes tells how the earlier one ended."""
 
     spans: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
     streams: frozenset[str] = frozenset()
     logs: frozenset[str] = frozenset()
+    pods: frozenset[str] = frozenset()
 
     def holds(self, fact: Fact) -> bool:
         """Whether a fact is of such an attempt."""
-        if fact.source in self.logs:
+        if fact.source in self.logs or (fact.kind in _OF_KUBERNETES and pod_of(fact.place.container) in self.pods):
             return True
         spans = self.spans.get(fact.source, ())
         at = bisect_right(spans, (fact.span.offset, 1 << 62)) - 1
@@ -45,10 +56,13 @@ class MadeGood(Struct, frozen=True):
         )
 
 
-def made_good(facts: Iterable[Fact], sources: Iterable[Source], ended: Iterable[str]) -> MadeGood:
-    """What these facts tell; `ended` are the sources that say themselves that they came to a good end."""
+def made_good(
+    facts: Sequence[Fact], sources: Sequence[Source], ended: Iterable[str], broken: Collection[str] = ()
+) -> MadeGood:
+    """What these facts tell; `ended` are the sources that say themselves that they came to a good end, `broken` the pods that
+    do not work."""
     spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    good, others = set[str](), set[str]()
+    good, others, pods = set[str](), set[str](), set[str]()
     for fact in facts:
         if fact.kind != KIND:
             continue
@@ -56,10 +70,76 @@ def made_good(facts: Iterable[Fact], sources: Iterable[Source], ended: Iterable[
             spans[fact.source].append((fact.span.offset, fact.span.offset + fact.span.length))
         (good if fact.data["made_good"] else others).add(str(fact.data["stream"]))
     streams = frozenset(name for name in good - others if len(name) >= _TELLING)
-    sources = tuple(sources)
     logs = {s.id for s in sources if streams and not streams.isdisjoint(_WORD.findall(s.path))}
     logs |= _earlier(sources, frozenset(ended))
-    return MadeGood({source: sorted(found) for source, found in spans.items()}, streams, frozenset(logs))
+    for start in _failed_starts(facts, sources):
+        if pod_of(start.container) not in broken:
+            spans[start.source].append((start.begin, start.end))
+            pods.add(pod_of(start.container))
+    return MadeGood({s: sorted(found) for s, found in spans.items()}, streams, frozenset(logs), frozenset(pods))
+
+
+class _Start(Struct, frozen=True):
+    """Where, in which source, the log of one start of a container stands; whether it is known to be before the last one."""
+
+    container: str
+    source: str
+    begin: int = 0
+    end: int = 1 << 62
+    earlier: bool = False
+
+
+def _failed_starts(facts: Sequence[Fact], sources: Sequence[Source]) -> Iterator[_Start]:
+    """The earlier starts of containers in which nothing got on, where something does in a later one."""
+    steps: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.kind == "progress" and fact.place.container:
+            steps[fact.place.container].append(fact)
+    if not steps:
+        return
+    known = {source.id: source for source in sources}
+    shown = list(_shown(facts))
+    whole = {s.id for s in sources if s.place.container in steps and s.records} - {start.source for start in shown}
+    starts = [*shown, *(_Start(str(known[name].place.container), name) for name in sorted(whole))]
+    for start in starts:
+        told = steps.get(start.container, ())
+        later = [step for step in told if not _within(step, start)]
+        if len(later) == len(told) and any(_is_later(step, start, starts, known) for step in later):
+            yield start
+
+
+def _shown(facts: Sequence[Fact]) -> Iterator[_Start]:
+    """The logs of containers below the commands that showed them."""
+    headings = [fact for fact in facts if fact.kind == "section" and fact.data.get("command") in (SHOWN, EARLIER)]
+    for heading in headings:
+        begin = heading.span.offset
+        others = (h.span.offset for h in headings if h.source == heading.source and h.span.offset > begin)
+        earlier, container = heading.data["command"] == EARLIER, str(heading.place.container)
+        yield _Start(container, heading.source, begin, min(others, default=1 << 62), earlier)
+
+
+def _within(fact: Fact, start: _Start) -> bool:
+    return fact.source == start.source and start.begin <= fact.span.offset < start.end
+
+
+def _is_later(step: Fact, start: _Start, starts: Iterable[_Start], known: Mapping[str, Source]) -> bool:
+    """Whether a step was made in a start that was after another, of the same container."""
+    of = next((one for one in starts if one.container == start.container and _within(step, one)), None)
+    if of is None or (start.earlier and of.earlier):
+        return False
+    return start.earlier or (start.source != of.source and is_before(known[start.source], known[of.source]))
+
+
+def is_before(one: Source, other: Source) -> bool:
+    """Whether one log of a container is that of an earlier start than another: by their times, or else by their names."""
+    last, first = one.last, other.first
+    if last is None or first is None or last.clock is not first.clock:
+        return _is_previous(one) and not _is_previous(other)
+    return last.ns < first.ns
+
+
+def _is_previous(source: Source) -> bool:
+    return _PREVIOUS.search(source.path) is not None
 
 
 def _earlier(sources: Iterable[Source], ended: frozenset[str]) -> set[str]:

@@ -190,3 +190,76 @@ def test_another_task_that_succeeded_makes_nothing_good(tmp_path: Path) -> None:
     run = "logs/dag_id=sft/run_id=scheduled__2026-03-02"
     files = {f"{run}/task_id=train/attempt=1.log": RAISED + AGAIN, f"{run}/task_id=report/attempt=2.log": SUCCESS}
     assert roots(tmp_path, files) == {"application-exception"}
+
+
+# --- containers that were started anew ---------------------------------------------------------------------------------
+
+POD = "chat-predictor-6b9f77d4c8-hp5x7"
+BUSY = (
+    "2026-Feb-11 22:04:18.402113    88:88    ERROR   NRT:nrt_allocate_neuron_cores                NeuronCore(s) not available - "
+    "Requested:nc0-nc7 Available:0\n"
+    "RuntimeError: The PyTorch Neuron Runtime could not be initialized. Neuron Driver issues are logged\n"
+)
+AGAIN_BUSY = BUSY.replace("22:04:18", "22:24:18")
+UP = "(APIServer pid=1) INFO:     Application startup complete.\n"
+ANSWER = '(APIServer pid=1) INFO:     10.0.86.198:59983 - "POST /v1/chat/completions HTTP/1.1" 200 OK\n'
+TITLE = "NAME                              READY   STATUS             RESTARTS      AGE   IP              NODE\n"
+
+
+def table(ready: str, status: str, restarts: str = "1 (23m ago)", name: str = POD) -> str:
+    return (
+        TITLE + f"{name}   {ready}     {status}   {restarts}   24m   192.168.88.31   ip-192-168-71-204.ec2.internal\n"
+    )
+
+
+def log(flags: str, text: str, pod: str = POD) -> str:
+    return f"$ kubectl -n inference logs {pod} -c kserve-container{flags}\n{text}"
+
+
+WORKS, BACK_OFF = table("1/1", "Running"), table("0/1", "CrashLoopBackOff", "7 (1m ago)")
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"pods.txt": WORKS, "a.txt": log(" --previous", BUSY), "b.txt": log("", UP + ANSWER)}, set()),
+        ({"a.txt": log(" -p", BUSY), "b.txt": log(" --tail=500", UP + ANSWER)}, set()),
+        ({"session.txt": log(" --previous", BUSY) + log("", UP + ANSWER)}, set()),
+        ({"session.txt": log("", UP + ANSWER) + log(" --previous", BUSY)}, set()),
+        ({"pods.txt": WORKS, f"{POD}.log": UP + ANSWER, f"{POD}_previous.log": BUSY}, set()),
+        # the only pod does not work
+        ({"pods.txt": BACK_OFF, "a.txt": log(" --previous", BUSY), "b.txt": log("", UP + ANSWER)}, {"core-in-use"}),
+        ({"pods.txt": BACK_OFF, f"{POD}.log": UP + ANSWER, f"{POD}_previous.log": BUSY}, {"core-in-use"}),
+        # it has answered nobody since
+        ({"pods.txt": WORKS, "a.txt": log(" --previous", BUSY), "b.txt": log("", UP)}, {"core-in-use"}),
+        # it had worked, and then failed
+        (
+            {"pods.txt": WORKS, "a.txt": log(" --previous", ANSWER + BUSY), "b.txt": log("", UP + ANSWER)},
+            {"core-in-use"},
+        ),
+        # it fails again
+        (
+            {"pods.txt": WORKS, "a.txt": log(" --previous", BUSY), "b.txt": log("", UP + ANSWER + AGAIN_BUSY)},
+            {"core-in-use"},
+        ),
+        # another pod answers
+        ({"a.txt": log(" --previous", BUSY), "b.txt": log("", UP + ANSWER, f"{POD}-b")}, {"core-in-use"}),
+        # the log of the last start is the one that fails
+        ({"a.txt": log("", BUSY), "b.txt": log(" --previous", UP + ANSWER)}, {"core-in-use"}),
+    ],
+)
+def test_a_container_that_came_up_at_its_second_start_has_not_failed(
+    tmp_path: Path, files: Mapping[str, str], found: set[str]
+) -> None:
+    assert roots(tmp_path, files) == found
+
+
+def test_how_the_first_start_ended_is_told_by_kubernetes_too(tmp_path: Path) -> None:
+    last = {"terminated": {"exitCode": 1, "reason": "Error", "finishedAt": "2026-02-11T22:04:20Z"}}
+    state = {"name": "kserve-container", "ready": True, "restartCount": 1, "state": {"running": {}}, "lastState": last}
+    status = {"phase": "Running", "containerStatuses": [state]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": POD}, "spec": {"nodeName": "n1"}, "status": status}
+    files = {"pod.json": json.dumps(pod, indent=2), "a.txt": log(" --previous", BUSY), "b.txt": log("", UP + ANSWER)}
+    assert roots(tmp_path, files) == set()
+    state["ready"] = False
+    assert roots(tmp_path, {"pod.json": json.dumps(pod, indent=2)}) == {"core-in-use"}
