@@ -41,7 +41,8 @@ def fold(graph: Graph) -> list[Folded]:
         role = graph.roles[number]
         place = match.place
         if role is Role.ROOT:
-            local = (match.hosts if match.rule.cause.by in _LOCAL else (), place.device, place.group)
+            apart = match.rule.cause.by in _LOCAL and not match.rule.shared
+            local = (match.hosts if apart else (), place.device, place.group)
             key: tuple[object, ...] = (match.rule.id, role, place.attempt, *local)
         else:
             key = (match.rule.id, role, frozenset(ends[end] for end in roots_of[number] if end != number))

@@ -280,6 +280,7 @@ def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
         explains=explains,
         follows=follows,
         sole=doc.sole,
+        shared=doc.shared,
         supersedes=frozenset(doc.supersedes),
         alternatives=tuple(doc.alternatives),
         actions=(

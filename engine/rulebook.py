@@ -70,6 +70,7 @@ class Rule(Struct, frozen=True):
     explains: tuple[Explains, ...]
     follows: tuple[Follows, ...]
     sole: bool
+    shared: bool
     supersedes: frozenset[str]
     alternatives: tuple[AlternativeDoc, ...]
     actions: tuple[ActionDoc, ...]

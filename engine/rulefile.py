@@ -262,6 +262,7 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
         Meta(description="the title of a root cause with what its records say: {field}, or {record} for the first one"),
     ] = ""
     sole: Annotated[bool, Meta(description="findings at several places convict none of them")] = False
+    shared: Annotated[bool, Meta(description="findings at several hosts are one fault of what these share")] = False
     supersedes: list[Id] = []
     alternatives: list[AlternativeDoc] = []
     actions: list[ActionDoc] = []
