@@ -34,7 +34,7 @@ from msgspec import Struct, field
 from neuron_doctor.engine.bystanders import Bystanders
 from neuron_doctor.engine.facts import Fact, Source, pod_of
 from neuron_doctor.engine.job_logs import job_logs
-from neuron_doctor.engine.made_good import MadeGood, is_before, made_good
+from neuron_doctor.engine.made_good import MadeGood, has_succeeded, is_before, made_good
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.world import world_of
@@ -280,15 +280,10 @@ def _succeeded_pods(facts: Iterable[Fact], pods: Collection[str]) -> set[str]:
     for fact in facts:
         if fact.kind == "pod" and fact.data["name"] in pods:
             shown[str(fact.data["name"])].append(fact)
-    return {pod for pod, told in shown.items() if all(map(_succeeded, told))}
+    return {pod for pod, told in shown.items() if all(map(has_succeeded, told))}
 
 
 def _broken(facts: Iterable[Fact]) -> set[str]:
     """The pods that are shown, and not as ready, nor as succeeded."""
     pods = (fact for fact in facts if fact.kind == "pod")
-    return {str(pod.data["name"]) for pod in pods if not pod.data["ready"] and not _succeeded(pod)}
-
-
-def _succeeded(pod: Fact) -> bool:
-    ended = pod.data["phase"] in ("Succeeded", "Completed") or pod.data["reason"] == "Completed"
-    return ended and pod.data["exit_code"] in (0, -1)
+    return {str(pod.data["name"]) for pod in pods if not pod.data["ready"] and not has_succeeded(pod)}

@@ -25,6 +25,12 @@ KIND = "attempt"
 SHOWN, EARLIER = "kubectl logs", "kubectl logs --previous"
 #: What Kubernetes says of containers.
 _OF_KUBERNETES = frozenset({"launcher-failure", "pod", "k8s-event"})
+#: How objects and tables call a Job of Kubernetes, and its pods are called: an indexed one has its index before the suffix.
+_JOBS = frozenset({"", "job", "jobs", "job.batch"})
+_OF_JOB = regex(r"(?P<job>.+?)(?:-\d{1,6})?-[a-z\d]{5}")
+#: The pods of Flyte: execution, node, attempt.
+_OF_FLYTE = regex(r"(?P<step>[a-z][a-z\d]{9,31}-n\d{1,4})-(?P<attempt>\d{1,3})")
+_FAILED = frozenset({"Failed", "Error", "OOMKilled", "StartError", "ContainerCannotRun", "DeadlineExceeded"})
 _WORD = regex(r"[A-Za-z0-9]+")
 #: How a log of a container before its last start is called, or the directory of such logs.
 _PREVIOUS = regex(r"(?:^|[/!._-])prev(?:ious)?(?:[/!._-]|$)")
@@ -36,16 +42,19 @@ _NUMBERED = regex(r"(?P<before>.*[/!])(?:attempt|try)(?P<sign>[=_-])(?P<number>\
 
 class MadeGood(Struct, frozen=True):
     """The places in their lists, by source, as where they begin and end; the names of their logs; and the sources that are
-    such logs. Of `pods` that came up at a later start Kubernetes tells how the earlier one ended."""
+    such logs. Of `pods` that came up at a later start Kubernetes tells how the earlier one ended; others did the
+    work of those that were `replaced`."""
 
     spans: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
     streams: frozenset[str] = frozenset()
     logs: frozenset[str] = frozenset()
     pods: frozenset[str] = frozenset()
+    replaced: frozenset[str] = frozenset()
 
     def holds(self, fact: Fact) -> bool:
         """Whether a fact is of such an attempt."""
-        if fact.source in self.logs or (fact.kind in _OF_KUBERNETES and pod_of(fact.place.container) in self.pods):
+        pod = pod_of(fact.place.container)
+        if fact.source in self.logs or pod in self.replaced or (fact.kind in _OF_KUBERNETES and pod in self.pods):
             return True
         spans = self.spans.get(fact.source, ())
         at = bisect_right(spans, (fact.span.offset, 1 << 62)) - 1
@@ -76,7 +85,49 @@ def made_good(
         if pod_of(start.container) not in broken:
             spans[start.source].append((start.begin, start.end))
             pods.add(pod_of(start.container))
-    return MadeGood({s: sorted(found) for s, found in spans.items()}, streams, frozenset(logs), frozenset(pods))
+    return MadeGood(
+        {s: sorted(found) for s, found in spans.items()}, streams, frozenset(logs), frozenset(pods), _replaced(facts)
+    )
+
+
+def _replaced(facts: Iterable[Fact]) -> frozenset[str]:
+    """The pods that failed and whose work others did: of a Job of Kubernetes that is complete, which it is when enough of its
+    pods have succeeded, or before a later attempt that did, by the names of Flyte's pods."""
+    shown: dict[str, list[Fact]] = defaultdict(list)
+    jobs, failed_jobs = set[str](), set[str]()
+    for fact in facts:
+        if fact.kind == "pod":
+            shown[str(fact.data["name"])].append(fact)
+        elif fact.kind == "k8s-event" and fact.data["reason"] == "Completed":
+            kind, _, name = str(fact.data["object"]).partition("/")
+            jobs |= {name} if kind.lower() in _JOBS else set()
+        elif fact.kind == "workload" and str(fact.data["object"]).lower() in _JOBS:
+            (jobs if fact.data["state"] == "complete" else failed_jobs).add(str(fact.data["name"]))
+    good = {pod for pod, told in shown.items() if all(map(has_succeeded, told))}
+    failed = {pod for pod, told in shown.items() if any(one.data["phase"] in _FAILED for one in told)} - good
+    of_jobs = {(job, pod) for pod in good | failed if (job := _job_of(pod)) in jobs - failed_jobs}
+    worked = {job for job, pod in of_jobs if pod in good}
+    return frozenset(pod for job, pod in of_jobs if pod in failed and job in worked) | _before_good(failed, good)
+
+
+def _job_of(pod: str) -> str:
+    named = _OF_JOB.fullmatch(pod)
+    return named["job"] if named else ""
+
+
+def _before_good(failed: Iterable[str], good: Iterable[str]) -> frozenset[str]:
+    last: dict[str, int] = {}
+    for pod in good:
+        if named := _OF_FLYTE.fullmatch(pod):
+            last[named["step"]] = max(int(named["attempt"]), last.get(named["step"], -1))
+    numbered = ((pod, named) for pod in failed if (named := _OF_FLYTE.fullmatch(pod)))
+    return frozenset(pod for pod, named in numbered if int(named["attempt"]) < last.get(named["step"], -1))
+
+
+def has_succeeded(pod: Fact) -> bool:
+    """Whether a pod is shown as one that came to a good end."""
+    ended = pod.data["phase"] in ("Succeeded", "Completed") or pod.data["reason"] == "Completed"
+    return ended and pod.data["exit_code"] in (0, -1)
 
 
 class _Start(Struct, frozen=True):

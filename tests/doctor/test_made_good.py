@@ -263,3 +263,66 @@ def test_how_the_first_start_ended_is_told_by_kubernetes_too(tmp_path: Path) -> 
     assert roots(tmp_path, files) == set()
     state["ready"] = False
     assert roots(tmp_path, {"pod.json": json.dumps(pod, indent=2)}) == {"core-in-use"}
+
+
+# --- pods whose work others did ----------------------------------------------------------------------------------------
+
+STEPS = "2026-02-11 22:24:18 step 10 loss 2.5\n2026-02-11 22:44:18 step 20 loss 2.4\nTraining complete\n"
+
+
+def pods(**phases: str) -> str:
+    rows = "".join(f"{name.replace('_', '-')}   0/1   {phase}   0   3h\n" for name, phase in phases.items())
+    return "NAME          READY   STATUS      RESTARTS   AGE\n" + rows
+
+
+def jobs(state: str = "Complete", name: str = "train", prefix: str = "") -> str:
+    return (
+        f"NAME      STATUS     COMPLETIONS   DURATION   AGE\n{prefix}{name}     {state}   1/1           40m        3h\n"
+    )
+
+
+EVENTS = (
+    "LAST SEEN   TYPE     REASON      OBJECT      MESSAGE\n2m          Normal   Completed   job/train   Job completed\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("kubectl", "found"),
+    [
+        ([pods(train_abcde="Error", train_fghij="Completed"), jobs()], set()),
+        ([pods(train_abcde="Error", train_fghij="Completed"), jobs(prefix="job.batch/")], set()),
+        ([pods(train_abcde="Error", train_fghij="Completed"), EVENTS], set()),
+        # the Job has failed, is of others, or is not shown
+        ([pods(train_abcde="Error", train_fghij="Completed"), jobs("Failed")], {"core-in-use"}),
+        ([pods(train_abcde="Error", train_fghij="Completed"), jobs(name="other")], {"core-in-use"}),
+        ([pods(train_abcde="Error", train_fghij="Completed")], {"core-in-use"}),
+        # no pod of it has succeeded
+        ([pods(train_abcde="Error", train_fghij="Error"), jobs("Failed")], {"core-in-use"}),
+        ([pods(train_abcde="Error", train_fghij="Running"), jobs("Running")], {"core-in-use"}),
+        # a part of the job, not another attempt
+        ([pods(train_abcde="Error", train_eval_fghij="Completed"), jobs(name="train-eval")], {"core-in-use"}),
+    ],
+)
+def test_a_pod_of_a_job_that_is_complete_was_replaced(tmp_path: Path, kubectl: Sequence[str], found: set[str]) -> None:
+    files = {f"kubectl_{number}.txt": text for number, text in enumerate(kubectl)}
+    logs = {"train-abcde.log": BUSY, "train-fghij.log": STEPS}
+    assert roots(tmp_path, files | logs) == found
+
+
+@pytest.mark.parametrize(
+    ("phases", "found"),
+    [
+        ({"f6e3a1b2c3d4e5f6-n0-0": "Error", "f6e3a1b2c3d4e5f6-n0-1": "Completed"}, set()),
+        ({"f6e3a1b2c3d4e5f6-n0-0": "Error", "f6e3a1b2c3d4e5f6-n0-1": "Error"}, {"core-in-use"}),
+        ({"f6e3a1b2c3d4e5f6-n0-0": "Error", "f6e3a1b2c3d4e5f6-n1-1": "Completed"}, {"core-in-use"}),  # another step
+        (
+            {"f6e3a1b2c3d4e5f6-n0-0": "Error", "a6e3a1b2c3d4e5f6-n0-1": "Completed"},
+            {"core-in-use"},
+        ),  # another execution
+        ({"train-worker-0": "Error", "train-worker-1": "Completed"}, {"core-in-use"}),  # another worker
+    ],
+)
+def test_a_pod_of_flyte_is_an_attempt_of_its_step(tmp_path: Path, phases: Mapping[str, str], found: set[str]) -> None:
+    first, second = phases
+    files = {"pods.txt": pods(**phases), f"{first}.log": BUSY, f"{second}.log": STEPS}
+    assert roots(tmp_path, files) == found
