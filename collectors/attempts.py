@@ -158,7 +158,9 @@ class FailedPod(Struct, frozen=True):
 
 def failed_pods(nodes: object) -> Iterator[FailedPod]:
     """The pods that failed, by the `status.nodes` of a Workflow, in attempts of steps that may be tried anew."""
-    for name, node in nodes.items() if isinstance(nodes, dict) else ():
+    if not isinstance(nodes, dict):
+        return
+    for name, node in nodes.items():
         if _text(node, "type") == "Retry":
             good = _text(node, "phase") == "Succeeded"
             for number, child in enumerate(_children(node), 1):
