@@ -12,6 +12,9 @@ from neuron_doctor.engine.recorder import GroupRecord, RankRecord, ranks_of
 _GATHERING = ("all_gather", "allgather", "_all_gather", "_allgather")
 _SCATTERING = ("reduce_scatter", "reducescatter", "_reduce_scatter")
 
+#: No job has so many ranks.
+_RANKS = 1 << 22
+
 
 class Roll(Struct, frozen=True):
     """`ranks`: those that the job is known to have. `whole`: all of them left a dump, and nothing hints at more."""
@@ -27,7 +30,10 @@ def roll_of(dumps: Mapping[int, RankRecord], heard: Iterable[int]) -> Roll:
     ranks, and single dumps get lost.
     """
     told = {*heard, *(peer for dump in dumps.values() for peer in ranks_of(dump.peers))}
-    ranks = set(range(max([*dumps, *told], default=-1) + 1))
+    last = max([*dumps, *told], default=-1)
+    if last >= _RANKS:  # a number that is damaged, or made up: of such a job not all ranks are known
+        return Roll(tuple(sorted({*dumps, *told})), whole=False)
+    ranks = set(range(last + 1))
     even = len(ranks) == 1 or len(ranks) % 2 == 0
     return Roll(tuple(sorted(ranks)), ranks <= dumps.keys() and (even or ranks <= told))
 

@@ -28,6 +28,20 @@ LARGEST = 60_000
 #: What no format tells, only the names of its files.
 BY_NAME = {"file of a runtime core dump", "name of a machine"}
 
+BATCH = json.dumps(
+    {
+        "jobs": [
+            {
+                "jobName": "sft",
+                "jobId": "a1:3",
+                "status": "SUCCEEDED",
+                "attempts": [{"statusReason": "Host EC2 (x) terminated."}, {}],
+            }
+        ]
+    },
+    indent=4,
+).encode()
+
 
 def owner(data: bytes, name: str) -> Collector | None:
     return next((one for one in engine().collectors if one.sniff(data[:HEAD], name)), None)
@@ -55,6 +69,7 @@ def samples() -> dict[str, tuple[Collector, list[Sample]]]:
         for text in texts:
             take(text.encode(), "capture.txt")
     take(b"trn-7\n", "hostname")
+    take(BATCH, "describe-jobs.json")
     take(b"#!/bin/bash\nsrun train.py\n", "capture.txt")
     take(b':msg, contains, "NEURON_HW_ERR" /var/log/neuron.err\n', "capture.txt")
     take(b'<testsuite tests="1" failures="0" errors="0"><testcase name="a"/></testsuite>\n', "capture.txt")

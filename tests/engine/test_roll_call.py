@@ -35,6 +35,11 @@ def test_ranks_are_counted_from_0_and_may_be_named_otherwise(
     assert (roll.ranks, roll.whole) == (tuple(range(ranks)), whole)
 
 
+def test_of_a_number_that_no_job_has_nothing_is_counted() -> None:
+    assert roll_of(dumps(0, 10**25), ()).ranks == (0, 10**25)
+    assert not roll_of(dumps(0, 10**25), ()).whole
+
+
 def group(*operations: tuple[str, int, int]) -> GroupRecord:
     listed = tuple(
         Operation(n, "collective", name, n, n, "scheduled", inputs, outputs, "Float", 0, -1)
