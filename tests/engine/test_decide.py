@@ -497,19 +497,3 @@ def test_what_is_said_of_no_place_confirms_what_the_same_rule_found_at_one(tmp_p
     assert sorted(f.role for f in found.findings if f.cause == "broken-device") == [Role.CONFIRMATION, Role.ROOT]
     apart = run(book(tmp_path), hit("broke", host="a", device=1), hit("broke", host="b", device=1, offset=1))
     assert [f.role for f in apart.findings if f.cause == "broken-device"] == [Role.ROOT, Role.ROOT]
-
-
-@pytest.mark.parametrize(("shared", "roots"), [("true", 1), ("false", 2)])
-def test_a_fault_of_what_hosts_share_is_one_on_all_of_them(tmp_path: Path, shared: str, roots: int) -> None:
-    more = f"survivable: false\nshared: {shared}\n"
-    rulebook = pack(tmp_path, rule("broke", "record: broke", cause="broken-device", patterns=("broke",), more=more))
-    found = run(rulebook, hit("broke", host="a", rank=1), hit("broke", host="b", rank=2, offset=90))
-    assert len(found.root_causes) == roots
-    assert {host for finding in found.findings for host in finding.hosts} == {"a", "b"}
-
-
-def test_a_fault_of_what_hosts_share_is_still_one_for_each_device(tmp_path: Path) -> None:
-    more = "survivable: false\nshared: true\n"
-    broke = rule("broke", "record: broke", cause="broken-device", at="device", patterns=("broke",), more=more)
-    found = run(pack(tmp_path, broke), hit("broke", host="a", device=1), hit("broke", host="a", device=2, offset=90))
-    assert len(found.root_causes) == 2
