@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.durations import format_duration
 from neuron_doctor.engine.expressions import RecordQuery, field_of, kleene
-from neuron_doctor.engine.facts import Fact, Source, Value
+from neuron_doctor.engine.facts import Fact, Instant, Source, Value
 from neuron_doctor.engine.measures import measured
 from neuron_doctor.engine.moments import Moment, difference_ns
 from neuron_doctor.engine.verdict import Proof
@@ -179,16 +179,22 @@ def by_clock(facts: Iterable[Fact]) -> list[list[tuple[int, Fact]]]:
 def lag(earlier: Fact, later: Fact) -> int | None:
     """How long after `earlier` the other is, in nanoseconds; 0 for a later record of the same source without times;
     None where it is earlier or not comparable."""
-    if earlier.instant and later.instant:
-        gap = difference_ns(Moment(earlier.instant, earlier.place.host), Moment(later.instant, later.place.host))
-        if (
-            gap is None
-            or gap < 0
-            or (gap == 0 and earlier.source == later.source and later.span.offset < earlier.span.offset)
-        ):
-            return None
-        return gap
-    return 0 if earlier.source == later.source and later.span.offset > earlier.span.offset else None
+    below = earlier.source == later.source and later.span.offset > earlier.span.offset
+    if not (earlier.instant and later.instant):
+        return 0 if below else None
+    gap = difference_ns(Moment(earlier.instant, earlier.place.host), Moment(later.instant, later.place.host))
+    if gap is None and below:
+        gap = _by_lines_ns(earlier.instant, later.instant, earlier.place.host, later.place.host)
+    above = earlier.source == later.source and later.span.offset < earlier.span.offset
+    return None if gap is None or gap < 0 or (gap == 0 and above) else gap
+
+
+def _by_lines_ns(above: Instant, below: Instant, host: str | None, other: str | None) -> int | None:
+    """How long after another record of its source one is that stands below it, with a time that is not comparable as it is: a
+    launcher tells of several hosts in one file, by its own clock; and in the file of one host two clocks may take turns."""
+    if above.clock is below.clock:
+        return below.ns - above.ns
+    return 0 if host is None or other is None or host == other else None
 
 
 def _sequence(condition: cond.Sequence, scene: Scene) -> Proof:

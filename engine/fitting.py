@@ -93,8 +93,8 @@ class Fitting:
         pattern = self._patterns.get(str(fact.data.get("pattern")))
         if pattern is None:
             return None
-        captures: dict[str, FieldType] = {name: capture_type(pattern, name) for name in pattern.compiled().groupindex}
-        return captures | {"pattern": "str"}
+        named = {*pattern.compiled().groupindex, *pattern.values}
+        return {"pattern": "str"} | {name: capture_type(pattern, name) for name in named}
 
 
 def is_dated(instant: Instant | None) -> bool:

@@ -118,6 +118,13 @@ def test_a_part_holds_its_readings_and_what_was_looked_for() -> None:
     assert all(reading.source.searched.names == searched().names for reading in back if reading.source.searched)
 
 
+def test_a_hit_of_a_pattern_that_states_a_value_of_its_own_comes_back(tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text("NRT:nrt_allocate_neuron_cores  NERR_RESOURCE: failed to allocate 8 cores\n")
+    some = shards.readings([scan(Shard((file,)), engine()) for file in find([str(tmp_path)], {})])
+    facts = [fact for reading in understood(read(written(some)), rulebook()) for fact in reading.facts]
+    assert ("init-cores-refused", "cores") in [(fact.data.get("pattern"), fact.data.get("refused")) for fact in facts]
+
+
 def test_facts_of_one_source_may_fill_many_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     some = merged(read_from(SOME[0]))
     whole = read(written(some))

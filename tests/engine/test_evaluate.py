@@ -6,11 +6,12 @@ import pytest
 from builders import hit, source
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.answers import Answers
 from neuron_doctor.engine.evaluate import Scene, evaluate
-from neuron_doctor.engine.facts import Clock, Fact, Gap, Instant, Source
+from neuron_doctor.engine.facts import Clock, Fact, Gap, Instant, Place, Source
 from neuron_doctor.engine.query_parser import parse_query
 from neuron_doctor.engine.verdict import Proof
 
@@ -91,6 +92,22 @@ def test_a_sequence_without_times_follows_one_source() -> None:
     assert judged(condition, hit("a", offset=1), hit("b", offset=2)).held
     assert not judged(condition, hit("a", offset=2), hit("b", offset=1)).held
     assert not judged(condition, hit("a", offset=1), hit("b", offset=2, source="other")).held
+
+
+def test_a_sequence_in_one_file_that_tells_of_several_hosts_is_what_lines_and_times_agree_on() -> None:
+    condition = cond.Sequence((parse_query("a"), parse_query("b")), 10 * S)
+    assert judged(condition, hit("a", at=1, host="x", offset=1), hit("b", at=2, host="y", offset=2)).held
+    assert not judged(condition, hit("a", at=2, host="x", offset=1), hit("b", at=1, host="y", offset=2)).held
+    assert not judged(condition, hit("a", at=1, host="x", offset=2), hit("b", at=2, host="y", offset=1)).held
+    assert not judged(condition, hit("a", at=1, host="x", offset=1), hit("b", at=12, host="y", offset=2)).held
+
+
+def test_two_clocks_that_take_turns_in_the_file_of_a_host_are_ordered_by_its_lines() -> None:
+    condition = cond.Sequence((parse_query("a"), parse_query("b")), 10 * S)
+    other = replace(hit("b", at=0, offset=2), instant=Instant(0, Clock.BOOT))
+    assert judged(condition, hit("a", at=5, offset=1), other).held
+    assert not judged(condition, hit("a", at=5, offset=3), other).held
+    assert not judged(condition, hit("a", at=5, offset=1, host="x"), replace(other, place=Place(host="y"))).held
 
 
 ABSENT = cond.Absent(parse_query("b"), parse_query("a"), 10 * S)

@@ -44,13 +44,14 @@ def test_the_logs_of_a_directory_are_dressed_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("dress", DRESS.values(), ids=list(DRESS))
-def test_a_dressed_example_is_the_same_example(dress: Callable[[str], str]) -> None:
-    missed = []
+@pytest.mark.parametrize("launcher", DRESS)
+def test_a_dressed_example_is_the_same_example(launcher: str) -> None:
+    dress, missed = DRESS[launcher], []
     for rule in RULEBOOK.rules:
         for example in rule.examples.positive if rule.examples else ():
             files = logs_of(example)
-            if not files:
+            # torchrun dresses what its workers say, not what it says itself
+            if not files or (launcher == "torchrun" and "torch.distributed.elastic" in "".join(files.values())):
                 continue
             dressed = {path: "".join(f"{dress(line)}\n" for line in text.splitlines()) for path, text in files.items()}
             found = diagnose(RULEBOOK, collect_inputs(inputs_of(dressed), ENGINE)).findings
