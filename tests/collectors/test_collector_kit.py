@@ -91,6 +91,7 @@ def test_there_is_a_sample_for_every_collector_of_ours() -> None:
     assert without <= {one.title for one in engine().collectors if one.kind in ("profile", "input-dump", "ndet-raw")}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("title", sorted(OURS))
 def test_a_collector_of_ours_keeps_its_promises(title: str) -> None:
     one, some = OURS[title]

@@ -81,6 +81,12 @@ def builtin() -> Rulebook:
     return load_rulebook([builtin_pack()])
 
 
+@cache
+def made_pages() -> dict[str, str]:
+    """The text of each page that is generated, by its name."""
+    return dict(pages(builtin()))
+
+
 def write_files(page: Path, folder: Path) -> None:
     for fence in fences(page):
         if fence.file:
@@ -123,7 +129,12 @@ def page(request: pytest.FixtureRequest) -> Path:
     return page
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "tutorial.md"], ids=lambda page: page.name, indirect=True)
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "README.md", pytest.param(DOCS / "tutorial.md", marks=pytest.mark.heavy)],
+    ids=lambda page: page.name,
+    indirect=True,
+)
 def test_a_page_shows_what_the_program_prints(page: Path, tmp_path: Path) -> None:
     """`...` stands for anything. Files of the page are written first; what differs is shown whole."""
     write_files(page, tmp_path)
@@ -301,7 +312,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     """Generated pages count as there: another test holds them to the rules."""
     links = re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8"))
     targets = [page.parent / link.partition("#")[0] for link in links if "://" not in link and not link.startswith("#")]
-    made = {(DOCS / name).resolve() for name, _ in pages(builtin())}
+    made = {(DOCS / name).resolve() for name in made_pages()}
     assert [str(file) for file in targets if not file.exists() and file.resolve() not in made] == []
 
 
@@ -313,7 +324,7 @@ def test_the_index_leads_to_every_page() -> None:
 
 def test_the_generated_pages_are_those_of_the_rules() -> None:
     """If this fails: make docs."""
-    made = dict(pages(builtin()))
+    made = made_pages()
     there = {"facts.md", "lint.md", *(f"rules/{file.name}" for file in (DOCS / "rules").glob("*.md"))}
     assert sorted(there ^ made.keys()) == []
     assert sorted(name for name, text in made.items() if (DOCS / name).read_text("utf-8") != text) == []

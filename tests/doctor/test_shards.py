@@ -110,6 +110,7 @@ UNSTAMPED_END = b"".join(b"2025-07-02 19:0%d:%02d INFO x\n" % divmod(n, 60) for 
 )
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("small")
 @given(data=logs())
 @example(data=UNSTAMPED_END)

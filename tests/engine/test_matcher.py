@@ -56,6 +56,7 @@ def test_the_required_literal_is_the_longest_sure_run(regex: str, literal: bytes
     assert required_literal(regex) == literal
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: p.id)
 def test_the_required_literal_stands_in_every_match(pattern: Pattern) -> None:
     literal = required_literal(loosened(pattern.search))
