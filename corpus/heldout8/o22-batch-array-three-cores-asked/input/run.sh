@@ -1,0 +1,5 @@
+#!/bin/bash
+IFS=, read -ra C <<<"$CORES_PER_CHILD"
+export NEURON_RT_NUM_CORES=${C[$AWS_BATCH_JOB_ARRAY_INDEX]}
+echo "child $AWS_BATCH_JOB_ARRAY_INDEX: NEURON_RT_NUM_CORES=$NEURON_RT_NUM_CORES shard=$AWS_BATCH_JOB_ARRAY_INDEX/6"
+exec python /app/ner_eval.py
