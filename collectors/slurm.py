@@ -108,11 +108,21 @@ def _sacct_records(rows: Sequence[Line]) -> Iterator[tuple[Line, dict[str, str]]
             yield line, dict(zip(words, line.text.split(), strict=True))
         return
     columns = [found.span() for found in re.finditer(r"\S+", ruler)]
-    names = [title[a:b].strip() for a, b in columns]
+    names = _cells(title, columns)
     for line in rows[1:]:
         if line.text.strip("- "):
-            cells = [line.text[a:b].strip() for a, b in columns]
-            yield line, dict(zip(names, cells, strict=True))
+            yield line, dict(zip(names, _cells(line.text, columns), strict=True))
+
+
+def _cells(row: str, columns: Sequence[tuple[int, int]]) -> list[str]:
+    """The words of a row, each in the column that it covers most: in a table that somebody has pasted, columns may be
+    off by some places."""
+    words: list[list[str]] = [[] for _ in columns]
+    for found in re.finditer(r"\S+", row):
+        start, end = found.span()
+        near = max(range(len(columns)), key=lambda at: min(columns[at][1], end) - max(columns[at][0], start))
+        words[near].append(found.group())
+    return [" ".join(some) for some in words]
 
 
 def _scontrol_records(rows: Sequence[Line]) -> Iterator[tuple[Line, dict[str, str]]]:

@@ -55,7 +55,7 @@ class EndedWell(Struct, frozen=True):
     the flight recorders know, ended well. `anew`: the logs after which the same container was started anew, and ended well;
     `restarted`: up to where that holds for a log of several attempts. `done`: up to where the words of a program hold for all in
     its log, in a job that the scheduler calls good, and so for what these logs of kernels (`kernel`) say. `again`: where steps
-    of Slurm stand that were tried again."""
+    of Slurm stand that were tried again. `anew_from`: the attempt of such a job that ended well."""
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)
@@ -67,6 +67,7 @@ class EndedWell(Struct, frozen=True):
     kernel: frozenset[str] = frozenset()
     again: frozenset[tuple[str, int]] = frozenset()
     retried: MadeGood = MadeGood()
+    anew_from: int = 0
 
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
@@ -81,9 +82,13 @@ class EndedWell(Struct, frozen=True):
             or fact.span.offset < max(self.restarted.get(fact.source, -1), self.done.get(fact.source, -1))
             or (self.done and fact.source in self.kernel)
             or (fact.source, fact.span.offset) in self.again
-            or (match.rule.cause.by != "hardware" and self.retried.holds(fact))  # the next attempt had another device
+            # the next attempt had another device
+            or (match.rule.cause.by != "hardware" and (self.retried.holds(fact) or self._is_earlier(fact)))
             for fact in match.facts
         )
+
+    def _is_earlier(self, fact: Fact) -> bool:
+        return fact.place.attempt is not None and fact.place.attempt < self.anew_from
 
     def _holds(self, word: Fact, fact: Fact, single: Collection[str], *, of_peer: bool) -> bool:
         if not _may_be_of(word, fact):
@@ -130,9 +135,9 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
         return EndedWell(retried=retried)
     job = by_scheduler or _of_hosts(facts, sources, words)
     kernel = frozenset(source.id for source in sources if source.kind == "kernel")
-    return EndedWell(
-        words, last_step, job, _of_launchers(facts, words, last_step), anew, last_restart, done, kernel, again, retried
-    )
+    ranks = _of_launchers(facts, words, last_step)
+    anew_from = (last or 0) if by_scheduler else 0
+    return EndedWell(words, last_step, job, ranks, anew, last_restart, done, kernel, again, retried, anew_from)
 
 
 def _done(words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> dict[str, int]:
@@ -192,8 +197,12 @@ def _may_be_of(word: Fact, fact: Fact) -> bool:
 
 def _of_slurm(facts: Sequence[Fact]) -> bool:
     """Slurm shows one job, and all its steps but those that were tried again, as completed with 0, or the log of its controller
-    says last of the job that these logs name, or of the only one, that it exited with 0."""
+    says last of the job that these logs name, or of the only one, that it exited with 0. Of a job that was queued anew the
+    rows of its last allocation count."""
     rows = [fact for fact in facts if fact.kind == "slurm-job"]
+    jobs = {row.data.get("job_id") for row in rows}
+    last = max((row.place.attempt or 0 for row in rows), default=0)
+    rows = [row for row in rows if (row.place.attempt or 0) == last]
     again = _tried_again(rows)  # the worst exit status of all steps (`derived_exitcode`) is then that of the first try
     good = all(
         _is_complete(row) and (again or not row.data.get("derived_exitcode"))
@@ -201,7 +210,7 @@ def _of_slurm(facts: Sequence[Fact]) -> bool:
         if (row.source, row.span.offset) not in again
     )
     if rows:
-        return good and len({row.data.get("job_id") for row in rows}) == 1
+        return good and len(jobs) == 1
     events = [fact for fact in facts if fact.kind == "job-event"]
     named = {job for fact in facts if (job := fact.place.job) is not None}
     [job, *more] = sorted(named or {str(fact.data["job_id"]) for fact in events}) or [""]

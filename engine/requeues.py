@@ -1,7 +1,8 @@
 """The attempts of a job that Slurm queued anew: its output goes on in the same file, and the controller tells of all of them.
 
 Slurm 23 to 25: with `--open-mode=append` a requeued job writes below what it wrote before, and its script, if it prints its
-environment, says `SLURM_RESTART_COUNT=1`. slurmctld logs each allocation of the job (`sched: Allocate JobId=7001`).
+environment, says `SLURM_RESTART_COUNT=1`. slurmctld logs each allocation of the job (`sched: Allocate JobId=7001`), and
+`sacct --duplicates` has a row for each, above those of its steps.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from neuron_doctor.engine.facts import Fact
 
 #: The pattern by which the script of a job says that it was queued anew.
 _RESTARTED = "slurm-restarted"
+#: The pattern by which the scheduler says in it that a run is over.
+_CANCELLED = "orchestration-slurm-due-to"
 #: What only a run says, and no script that prepares one.
 _OF_A_RUN = frozenset({"progress", "hang-report", "stand", "status", "launcher-failure", "completion"})
 
@@ -23,11 +26,13 @@ _OF_A_RUN = frozenset({"progress", "hang-report", "stand", "status", "launcher-f
 def in_their_attempts(facts: Sequence[Fact]) -> Sequence[Fact]:
     """The facts of logs that go over several attempts, and of the controller that started these, with the number of theirs. A
     log in which nothing of a run stands before the first mark may begin with that attempt."""
-    if not any(fact.name == _RESTARTED for fact in facts):
+    rows = _rows(facts)
+    if not rows and not any(fact.name == _RESTARTED for fact in facts):
         return facts
     marks = _marks(facts)
     last = {fact.place.job: len(marks[fact.source]) for fact in facts if fact.source in marks and fact.place.job}
-    starts = _starts(facts, last)
+    last = {job: len(begun) - 1 for job, begun in rows.values()} | last
+    starts = _starts(facts, last) | rows
     return [_numbered(fact, marks, last, starts) for fact in facts]
 
 
@@ -38,9 +43,19 @@ def _marks(facts: Sequence[Fact]) -> dict[str, list[int]]:
     for fact in facts:
         if fact.name == _RESTARTED:
             offsets[fact.source].add(fact.span.offset)
-        elif fact.kind in _OF_A_RUN or fact.place.rank is not None:
+        elif fact.kind in _OF_A_RUN or fact.name == _CANCELLED or fact.place.rank is not None:
             ran[fact.source] = min(fact.span.offset, ran.get(fact.source, fact.span.offset))
     return {s: sorted(found) for s, found in offsets.items() if s in ran and ran[s] < min(found)}
+
+
+def _rows(facts: Sequence[Fact]) -> dict[str, tuple[str, list[int]]]:
+    """For each table of the accounting of one job that shows several allocations of it: the job, and where they begin."""
+    jobs: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for fact in facts:
+        if fact.kind == "slurm-job" and fact.data["step"] == "":
+            jobs[fact.source][str(fact.data["job_id"])].append(fact.span.offset)
+    told = ((source, *of.items()) for source, of in jobs.items() if len(of) == 1)
+    return {source: (job, sorted(offsets)) for source, (job, offsets) in told if len(offsets) > 1}
 
 
 def _starts(facts: Sequence[Fact], jobs: Mapping[str, int]) -> dict[str, tuple[str, list[int]]]:

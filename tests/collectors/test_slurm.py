@@ -133,3 +133,17 @@ def test_a_table_without_its_ruler_is_read_by_its_words() -> None:
         ("", "COMPLETED", 0),
         ("0", "FAILED", 1),
     ]
+
+
+def test_in_a_table_whose_columns_are_off_by_a_place_no_word_is_cut() -> None:
+    rows = """
+JobID           JobName      State ExitCode   NodeList
+------------ ---------- ---------- -------- ----------
+4410           distill-s  PREEMPTED     0:15 inf-p[3-4]
+4410.batch         batch  CANCELLED     0:15     inf-p3
+""".lstrip()
+    facts = by_kind(facts_of(rows))["slurm-job"]
+    assert [(f.data["name"], f.data["signal"], f.data["nodes"]) for f in facts] == [
+        ("distill-s", 15, "inf-p[3-4]"),
+        ("batch", 15, "inf-p3"),
+    ]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from builders import hit, progress
 from builtin_rules import rulebook
+from msgspec.structs import replace
 
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Fact
@@ -72,3 +73,51 @@ def test_what_a_script_says_before_its_mark_is_of_the_same_attempt() -> None:
 def test_a_place_that_names_its_attempt_keeps_it() -> None:
     told = (progress(offset=1), hit("slurm-restarted", offset=20), hit("x", offset=30, attempt=5))
     assert attempts(*told) == [0, 1, 5]
+
+
+PREEMPTED = "slurmstepd: error: *** JOB 4410 ON inf-p3 CANCELLED AT 2026-05-05T11:24:09 DUE TO PREEMPTION ***\n"
+#: `sacct -D`
+ROWS = (
+    "JobID|JobName|State|ExitCode|Start|End|NodeList\n"
+    "4410|sft|PREEMPTED|0:0|2026-05-05T11:09:57|2026-05-05T11:24:09|inf-p[3-4]\n"
+    "4410.0|python|CANCELLED|0:15|2026-05-05T11:09:58|2026-05-05T11:24:24|inf-p[3-4]\n"
+    "4410|sft|{state}|2026-05-05T12:02:19|2026-05-05T12:10:23|inf-p[8-9]\n"
+    "4410.0|python|{state}|2026-05-05T12:02:21|2026-05-05T12:10:23|inf-p[8-9]\n"
+)
+
+
+def of_rows(folder: Path, rows: str, log: str) -> set[str]:
+    (folder / "slurm-4410.out").write_text(log)
+    (folder / "sacct.txt").write_text(rows)
+    found = diagnose(rulebook(), collect(Request((str(folder),)), rulebook()))
+    return {finding.cause for finding in found.findings if finding.id in found.root_causes}
+
+
+def test_a_job_that_was_preempted_and_completed_at_its_second_allocation_has_not_failed(tmp_path: Path) -> None:
+    log = STEPS.format("11", "11") + PREEMPTED + ANEW + STEPS.format("12", "12")
+    assert of_rows(tmp_path, ROWS.format(state="COMPLETED|0:0"), log) == set()
+
+
+@pytest.mark.parametrize("state", ["FAILED|1:0", "RUNNING|0:0", "NODE_FAIL|0:0"])
+def test_a_job_that_was_preempted_and_has_not_completed_since_has_failed(tmp_path: Path, state: str) -> None:
+    assert of_rows(tmp_path, ROWS.format(state=state), PREEMPTED) != set()
+
+
+def test_what_broke_at_the_first_allocation_is_told_though_the_second_one_completed(tmp_path: Path) -> None:
+    broke = (
+        "2026-May-05 11:20:01.000000 8:9 ERROR TDRV:exec_request_process_errors (FATAL-RT-UNDEFINED-STATE) [ND 3] Uncorrectable "
+        "HBM memory error is detected. Execution results may be invalid. Please terminate or start another EC2 instance to "
+        "relaunch the job\n"
+    )
+    log = STEPS.format("11", "11") + broke + ANEW + STEPS.format("12", "12")
+    found = of_rows(tmp_path, ROWS.format(state="COMPLETED|0:0"), log)
+    assert {cause[:3] for cause in found} == {"hw-"}
+
+
+def test_the_allocations_of_a_job_are_its_attempts_and_two_jobs_are_not() -> None:
+    def row(at: int, job: str, step: str = "") -> Fact:
+        return replace(hit("", offset=at, source="acct"), kind="slurm-job", data={"job_id": job, "step": step})
+
+    assert attempts(row(1, "7"), row(2, "7", "0"), row(3, "7"), row(4, "7", "0")) == [0, 0, 1, 1]
+    assert attempts(row(1, "7"), row(2, "8"), row(3, "7")) == [None, None, None]
+    assert attempts(row(1, "7"), row(2, "7", "0")) == [None, None]
