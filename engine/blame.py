@@ -261,6 +261,9 @@ def _of_common_stall(hang: Hang, gathering: Gathering, at: str) -> Blame:
         return Blame("device-stuck", told, culprits=unstarted, gathering=gathering, about_ranks=True)
     waiting = gathering.waiting
     members = gathering.group.members
+    if gathering.group.went_on():
+        told = f"{at} was under way when some dumps were written, and others show that the group has gone on since"
+        return Blame("moving", told, members=tuple(sorted(members)), gathering=gathering)
     completed = [rank for rank in members if rank not in set(waiting)] if gathering.group.completions else []
     if completed:
         odd = tuple(waiting) if 2 * len(waiting) < len(members) else ()

@@ -52,7 +52,7 @@ def _rows(facts: Sequence[Fact]) -> dict[str, tuple[str, list[int]]]:
     """For each table of the accounting of one job that shows several allocations of it: the job, and where they begin."""
     jobs: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for fact in facts:
-        if fact.kind == "slurm-job" and fact.data["step"] == "":
+        if fact.kind == "slurm-job" and fact.data.get("step") == "" and "job_id" in fact.data:
             jobs[fact.source][str(fact.data["job_id"])].append(fact.span.offset)
     told = ((source, *of.items()) for source, of in jobs.items() if len(of) == 1)
     return {source: (job, sorted(offsets)) for source, (job, offsets) in told if len(offsets) > 1}
