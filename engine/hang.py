@@ -172,7 +172,7 @@ def _lagging(hang: Hang) -> dict[int, Gathering]:
             and member.done + _LAG <= top
             and _joined(member.record.pending, top - member.base) >= _LAG
         ]
-        if group.proven and 2 * len(lagging) <= len(group.ranks):
+        if group.proven and 2 * len(lagging) <= len(group.ranks) and not group.went_on():
             for rank in lagging:
                 here = [g for g in hang.waits.by_rank.get(rank, ()) if g.group is group and not g.is_transfer]
                 if here:

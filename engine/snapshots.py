@@ -41,27 +41,52 @@ def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iter
     recorded = [fact for fact in collectives if fact.data.get("witness") == "recorder"]
     in_question = recorded or any(fact.kind == "ndet-event" for fact in facts)
     if not in_question or not _may_move(facts, sources):
-        yield from collectives
+        yield from _standing(collectives, recorded, facts, sources)
         return
-    slow = _slow(recorded, facts)
+    slow, done = _slow(recorded, facts), _is_done(facts, sources)
     went_on = _ranks_that_went_on(facts)
     yield from (fact for fact in collectives if fact.data.get("witness") != "recorder")
     for fact in recorded:
         if not (slow and fact.data["verdict"] in _OPEN):
-            yield _over(fact, went_on) or _passing(fact)
+            yield _over(fact, went_on) or _passing(fact, done=done)
     yield from slow
     yield from _cut(facts)
 
 
+def _standing(
+    collectives: Sequence[Fact], recorded: Sequence[Fact], facts: Sequence[Fact], sources: Sequence[Source]
+) -> Iterator[Fact]:
+    """The facts as they are; but where nothing beside dumps shows that the job stands, and nobody is waited for, who came last
+    again and again is what they prove."""
+    quiet = not _is_logged(facts, sources) and not _is_hang(facts) and not any(map(_waited_for, recorded))
+    slow = _slow(recorded, facts) if quiet and {fact.data["verdict"] for fact in recorded} == {"transport-stall"} else []
+    yield from slow or collectives
+
+
 def _may_move(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
-    """Whether logs were collected, and nothing in them or beside them shows that the job stands. A text without a time of which
-    no more is known than that a pattern matches may be a stack that somebody took because of a hang."""
+    """Whether logs were collected, and nothing in them or beside them shows that the job stands."""
+    still_ns = max(unmoved_ns(facts, sources), idle_ns(facts))
+    return _is_logged(facts, sources) and not _is_hang(facts) and still_ns < _LONGEST_NS
+
+
+def _is_logged(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
+    """Whether logs of the job were collected. A text without a time of which no more is known than that a pattern matches
+    may be a stack that somebody took because of a hang."""
     telling = {fact.source for fact in facts if fact.kind not in {"hit", "stack"}}
-    logged = any(s.first is not None or s.id in telling for s in job_logs(sources, facts))
-    return logged and not _is_hang(facts) and max(unmoved_ns(facts, sources), idle_ns(facts)) < _LONGEST_NS
+    return any(s.first is not None or s.id in telling for s in job_logs(sources, facts))
 
 
-def _passing(fact: Fact) -> Fact:
+def _is_done(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
+    """Whether every log that tells of the run says that the work is done, and shows no step after that."""
+    logs = {source.id for source in job_logs(sources, facts)}
+    last: dict[str, Fact] = {}
+    for fact in facts:
+        if fact.source in logs and fact.kind in ("progress", "completion"):
+            last[fact.source] = max(last.get(fact.source, fact), fact, key=lambda one: one.span.offset)
+    return bool(last) and all(fact.kind == "completion" for fact in last.values())
+
+
+def _passing(fact: Fact, *, done: bool) -> Fact:
     missing = fact.data.get("missing_dumps")
     known = (
         set(culprits) - set(missing)
@@ -71,8 +96,8 @@ def _passing(fact: Fact) -> Fact:
     waits_for_unknown = fact.data.get("verdict") == "rank-missing" and not known
     if fact.data.get("verdict") not in _PASSING and not waits_for_unknown:
         return fact
-    # where nobody waits, it is no question
-    return _with_verdict(fact, "moving" if fact.data["verdict"] == "outside" else "unproven")
+    # where nobody waits, or all came to an end, it is no question
+    return _with_verdict(fact, "moving" if done or fact.data["verdict"] == "outside" else "unproven")
 
 
 def _over(fact: Fact, went_on: frozenset[int]) -> Fact | None:

@@ -11,10 +11,13 @@ from msgspec import Struct
 from neuron_doctor.engine.process_groups import ProcessGroup
 
 #: So many collectives must show that somebody waited, and in this share of them the others must have waited for the same
-#: rank, so much longer than it did. Of the collectives of a step often only the first waits.
+#: rank, and so much longer than it did (which is how long the collective takes) where they waited most. Of the collectives
+#: of a step often only the first waits.
 _TELLING = 5
 _SHARE = 0.9
-_TIMES = 3
+_TIMES = 1.5
+#: Where they waited most is where they did at least half as long as anywhere.
+_MOST = 0.5
 #: A collective tells if this share of its members, and so many, describe it, or all.
 _SEEN = 0.75
 _FEWEST = 4
@@ -112,8 +115,10 @@ def _last_in(group: ProcessGroup, telling: list[dict[int, int]]) -> Iterator[Str
     if len(telling) < _TELLING:
         return
     rank, times = Counter(min(row, key=lambda rank: (row[rank], rank)) for row in telling).most_common(1)[0]
-    own = median(row[rank] for row in telling if rank in row)
-    others = median(median(wait for peer, wait in row.items() if peer != rank) for row in telling)
+    longest = sorted(map(_typical_wait, telling))[-_TELLING]
+    most = [row for row in telling if _typical_wait(row) >= _MOST * longest]
+    own = median(row[rank] for row in most if rank in row)
+    others = median(median(wait for peer, wait in row.items() if peer != rank) for row in most)
     if times >= _SHARE * len(telling) and others - own >= _floor(group) and others >= _TIMES * own:
         yield Straggler(rank, group, times, len(telling), int(others - own))
 

@@ -209,6 +209,26 @@ def test_dumps_of_which_several_are_of_the_last_moment_may_show_a_hang() -> None
     assert verdicts(written_at({rank: 8 + 4 * min(rank, 5) for rank in range(8)})) == {"undecided": set()}
 
 
+@pytest.mark.parametrize(
+    ("over", "expected"),
+    [
+        ({6: 18}, {"device-stuck": {6}}),  # one rank alone sees nothing end: all others are at one place
+        ({6: 18, 2: 14, 3: 7}, {"moving": set()}),
+        ({rank: 9 for rank in range(5)}, {"moving": set()}),
+    ],
+)
+def test_dumps_at_several_places_that_others_show_to_be_over_are_of_a_job_that_moves_though_hosts_run_ahead(
+    over: dict[int, int], expected: dict[str, set[int]]
+) -> None:
+    """All hosts have issued all; `over`: of so many of the collectives that the others completed a rank shows no end."""
+    world = Pg("0", "default_pg", tuple(range(8)))
+    job = run(Mesh(8, 1), {rank: [Op(world)] * 60 for rank in range(8)}, Faults(stall={40}), ahead=20)
+    for rank, last in over.items():
+        for one in job.issued[rank][40 - last : 40]:
+            one.done_ns = 0
+    assert verdicts(facts_of(job)) == expected
+
+
 def at_places(places: dict[int, tuple[int, int]]) -> list[Fact]:
     """Timed dumps of ranks that share one group, each of the moment at which its device had completed, and its host had
     issued, so many collectives."""

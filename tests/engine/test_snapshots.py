@@ -57,6 +57,26 @@ def test_a_rank_that_comes_last_again_and_again_is_slow_unless_somebody_gave_up(
     assert verdicts(dated("hang-report", START_NS, what="watchdog"), dumps=dumps) == ["device-stuck"]
 
 
+def test_dumps_alone_of_a_job_that_waits_again_and_again_for_one_rank_show_that_and_no_stall() -> None:
+    late = run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, STALL, ahead=4)
+    for rank, issued in late.issued.items():
+        for one in issued:
+            if one.done_ns:
+                one.started_ns = one.done_ns - (20 if rank == 3 else 50) * MS
+    dumps = facts_of(late, Recorder(timing=True))
+    assert verdicts(dumps=dumps, sources=()) == ["straggler"]
+    assert verdicts(dated("hang-report", START_NS, what="watchdog"), dumps=dumps, sources=()) == ["transport-stall"]
+
+
+@pytest.mark.parametrize(("last", "expected"), [("completion", "moving"), ("progress", "unproven")])
+def test_a_job_whose_log_ends_with_the_end_of_its_work_did_not_stay_in_what_dumps_show(last: str, expected: str) -> None:
+    words = [
+        replace(dated(kind, START_NS), source=LOG.id, instant=None, span=Span("train.log", offset=offset))
+        for offset, kind in enumerate(["progress", last])
+    ]
+    assert verdicts(*words) == [expected]
+
+
 def test_a_trace_that_ends_inside_executions_may_be_of_a_job_that_moves_unless_somebody_gave_up() -> None:
     opened = dated("ndet-event", START_NS, event="nc_exec", complete=False)
     assert verdicts(opened, dumps=[]) == ["moving"]

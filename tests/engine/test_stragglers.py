@@ -20,6 +20,20 @@ def test_a_rank_is_a_straggler_also_where_only_the_first_collective_of_a_step_wa
     assert verdicts(facts_of(job, Recorder(timing=True))) == {"straggler": {2}}
 
 
+@pytest.mark.parametrize(("slow_ms", "expected"), [(52, {"straggler": {2}}), (85, {"healthy": set()})])
+def test_a_collective_takes_its_time_for_the_last_rank_too_and_the_others_wait_half_as_long_again_or_nobody_is_slow(
+    slow_ms: int, expected: dict[str, set[int]]
+) -> None:
+    """Every third collective waits long, the others some milliseconds."""
+    world = Pg("0", "default_pg", tuple(range(4)))
+    job = run(Mesh(4, 1), {rank: [Op(world)] * 32 for rank in range(4)}, Faults())
+    for rank, issued in job.issued.items():
+        for number, one in enumerate(issued):
+            own, others = (slow_ms, 96) if number % 3 == 0 else (54, 61)
+            one.started_ns = one.done_ns - (own if rank == 2 else others) * MS
+    assert verdicts(facts_of(job, Recorder(timing=True))) == expected
+
+
 @pytest.mark.parametrize(("waited", "expected"), [(8, {"straggler": {1}}), (0, {"healthy": set()})])
 def test_ranks_that_are_late_because_a_neighbour_is_late_are_no_stragglers(
     waited: int, expected: dict[str, set[int]]
