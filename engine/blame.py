@@ -146,7 +146,9 @@ def _of_bottom(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
         return [_of_gathering(hang, gathering)]
     rank = hang.ranks[bottom[0]]
     before = [g for node in hang.predecessors[bottom[0]] if (g := hang.gathering(node))]
-    return [_of_rank(hang, rank, before)]
+    # if the rank came, they would still not agree
+    differing = [(g, found) for g in before if (found := hang.differing.get(id(g))) and found.odd and not g.is_transfer]
+    return [_of_rank(hang, rank, before), *(_mismatch(found, g, g.group) for g, found in differing)]
 
 
 def _of_rank(hang: Hang, rank: int, before: list[Gathering]) -> Blame:
@@ -459,7 +461,7 @@ def _arranged(hang: Hang, blames: list[Blame]) -> list[Blame]:
     missing = tuple(sorted({rank for one in blames for rank in one.missing}))
     if convicting:
         keep = {"order-mismatch", "op-mismatch", "size-mismatch", "dtype-mismatch", "p2p-order"}
-        blames = [one for one in blames if one.culprits or one.verdict in keep]
+        blames = [one for one in blames if one.culprits or one.verdict in keep or _is_started_by_all(one)]
     merged: dict[tuple[str, int, bool], Blame] = {}
     for one in blames:
         place = one.gathering.group if one.verdict == "undecided" and one.gathering else one.gathering
@@ -470,6 +472,18 @@ def _arranged(hang: Hang, blames: list[Blame]) -> list[Blame]:
     traced = len(found) <= _TRACED
     found = [one if one.waiting else replace(one, waiting=_waiting(hang, one, traced=traced)) for one in found]
     return sorted(found, key=lambda one: (not one.culprits, one.culprits, one.verdict, one.waiting, one.description))
+
+
+def _is_started_by_all(one: Blame) -> bool:
+    """Whether a fault that convicts nobody is a collective that the devices of all its ranks have started: what holds up others
+    does not hold up this one."""
+    here = one.gathering
+    return (
+        one.verdict == "transport-stall"
+        and here is not None
+        and not here.is_transfer
+        and all(front.operation is not None and front.operation.state == "started" for front in here.fronts)
+    )
 
 
 def _without_the_rest_of_batches(blames: list[Blame]) -> list[Blame]:

@@ -59,7 +59,9 @@ def _standing(
     """The facts as they are; but where nothing beside dumps shows that the job stands, and nobody is waited for, who came last
     again and again is what they prove."""
     quiet = not _is_logged(facts, sources) and not _is_hang(facts) and not any(map(_waited_for, recorded))
-    slow = _slow(recorded, facts) if quiet and {fact.data["verdict"] for fact in recorded} == {"transport-stall"} else []
+    slow = (
+        _slow(recorded, facts) if quiet and {fact.data["verdict"] for fact in recorded} == {"transport-stall"} else []
+    )
     yield from slow or collectives
 
 
@@ -97,7 +99,8 @@ def _passing(fact: Fact, *, done: bool) -> Fact:
     if fact.data.get("verdict") not in _PASSING and not waits_for_unknown:
         return fact
     # where nobody waits, or all came to an end, it is no question
-    return _with_verdict(fact, "moving" if done or fact.data["verdict"] == "outside" else "unproven")
+    over = fact.data["verdict"] == "outside" or (done and not waits_for_unknown)
+    return _with_verdict(fact, "moving" if over else "unproven")
 
 
 def _over(fact: Fact, went_on: frozenset[int]) -> Fact | None:

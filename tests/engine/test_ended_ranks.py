@@ -21,6 +21,10 @@ def ended(rank: int | None, **data: int) -> Fact:
     return Fact("launcher-failure", {"launcher": "srun", **data}, Place(rank=rank), Span("srun"), "srun")
 
 
+def said(rank: int) -> Fact:
+    return Fact("completion", {"exited": False}, Place(rank=rank), Span("log"), "log")
+
+
 def convicted(collective: Fact, *ends: Fact) -> list[tuple[object, tuple[int, ...], str | None]]:
     found = ended_without_dump([collective], ends, JOB)
     return [(fact.data["verdict"], fact.place.ranks, fact.place.host) for fact in found]
@@ -32,6 +36,12 @@ def test_who_left_no_dump_and_ended_of_itself_is_whom_the_others_wait_for(verdic
     assert convicted(waits_for(14, verdict=verdict), ended(14, exitcode=1), ended(3, signal=15)) == [
         ("rank-died", (14,), "b")
     ]
+
+
+def test_who_left_no_dump_and_says_alone_that_it_is_through_is_whom_the_others_wait_for() -> None:
+    assert convicted(waits_for(14), said(14)) == [("rank-missing", (14,), "b")]
+    assert convicted(waits_for(14), said(14), said(13)) == [("undecided", (), None)]
+    assert convicted(waits_for(14), said(13)) == [("undecided", (), None)]
 
 
 @pytest.mark.parametrize(

@@ -210,6 +210,37 @@ def test_dumps_of_which_several_are_of_the_last_moment_may_show_a_hang() -> None
 
 
 @pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ("broadcast", {"rank-missing": {1}, "op-mismatch": {6}}),
+        ("all_reduce", {"rank-missing": {1}}),
+    ],
+)
+def test_who_comes_with_another_operation_is_at_fault_too_where_one_does_not_come_at_all(
+    other: str, expected: dict[str, set[int]]
+) -> None:
+    world = Pg("0", "default_pg", tuple(range(8)))
+    programs = {rank: [Op(world)] * 30 for rank in range(8)}
+    programs[1] = programs[1][:20]
+    programs[6] = [*programs[6][:20], Op(world, other), *programs[6][21:]]
+    assert verdicts(facts_of(run(Mesh(8, 1), programs, Faults(), ahead=1))) == expected
+
+
+@pytest.mark.parametrize(
+    ("timing", "expected"),
+    # untimed, all ranks of both look alike
+    [(True, {"device-stuck": {1}, "transport-stall": set()}), (False, {"transport-stall": set()})],
+)
+def test_a_collective_that_all_have_started_stalls_of_itself_where_a_device_of_another_group_is_stuck(
+    timing: bool, expected: dict[str, set[int]]
+) -> None:
+    mesh = Mesh(4, 2)
+    programs = {rank: [Op(mesh.groups["TENSOR"][rank])] * 30 for rank in range(mesh.size)}
+    job = run(mesh, programs, Faults(device={1: 12}, dead_group=(mesh.groups["TENSOR"][4].name, 12)), ahead=2)
+    assert verdicts(facts_of(job, Recorder(timing=timing))) == expected
+
+
+@pytest.mark.parametrize(
     ("over", "expected"),
     [
         ({6: 18}, {"device-stuck": {6}}),  # one rank alone sees nothing end: all others are at one place

@@ -69,7 +69,9 @@ def test_dumps_alone_of_a_job_that_waits_again_and_again_for_one_rank_show_that_
 
 
 @pytest.mark.parametrize(("last", "expected"), [("completion", "moving"), ("progress", "unproven")])
-def test_a_job_whose_log_ends_with_the_end_of_its_work_did_not_stay_in_what_dumps_show(last: str, expected: str) -> None:
+def test_a_job_whose_log_ends_with_the_end_of_its_work_did_not_stay_in_what_dumps_show(
+    last: str, expected: str
+) -> None:
     words = [
         replace(dated(kind, START_NS), source=LOG.id, instant=None, span=Span("train.log", offset=offset))
         for offset, kind in enumerate(["progress", last])
