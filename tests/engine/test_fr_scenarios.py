@@ -245,7 +245,7 @@ def test_a_collective_that_all_have_started_stalls_of_itself_where_a_device_of_a
     [
         ({6: 18}, {"device-stuck": {6}}),  # one rank alone sees nothing end: all others are at one place
         ({6: 18, 2: 14, 3: 7}, {"moving": set()}),
-        ({rank: 9 for rank in range(5)}, {"moving": set()}),
+        (dict.fromkeys(range(5), 9), {"moving": set()}),
     ],
 )
 def test_dumps_at_several_places_that_others_show_to_be_over_are_of_a_job_that_moves_though_hosts_run_ahead(
