@@ -1,5 +1,5 @@
-"""What Slurm says of jobs and nodes: `sacct` (default and -P), `scontrol show job` and `show node`, `sinfo -R`,
-`squeue` (see `squeue.py`).
+"""What Slurm says of jobs and nodes: `sacct` (default and -P; without a title see `sacct_rows.py`), `scontrol show job` and
+`show node`, `sinfo -R`, `squeue` (see `squeue.py`).
 
 Source: Slurm manual pages of sacct, scontrol and sinfo (22.05 to 24.11). Times are local, without
 zone.
@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors import squeue
 from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.collectors.sacct_rows import ROW, bare_records
 from neuron_doctor.collectors.snapshot import Line, anonymous, fact, from_lines, has_form, opening, output
 from neuron_doctor.collectors.timestamps import dated
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Value
@@ -71,6 +72,8 @@ def _sniff(head: bytes, _name: str) -> bool:
         return has_form(head, re.compile(f"{_SINFO_TITLE.pattern}|{anonymous(_SINFO)}"))
     if squeue.is_title(first):
         return squeue.sniff(head)
+    if ROW.match(first):
+        return has_form(head, ROW)
     return first.startswith(("JobId=", "NodeName=")) and has_form(head, _SCONTROL, 0.95)
 
 
@@ -85,6 +88,9 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
         yield from _reasons(inp, rows)
     elif squeue.is_title(first):
         for line, record in squeue.records(rows):
+            yield from _job(inp, line, record)
+    elif ROW.match(first):
+        for line, record in bare_records(rows):
             yield from _job(inp, line, record)
     else:
         for line, record in _scontrol_records(rows):
