@@ -1,6 +1,7 @@
-"""Rows of `sacct` without their title (`sacct -n`, with or without `-P`), known by what their cells look like.
+"""Rows of `sacct` without their title (`sacct -n`, with or without `-P`), known by what their cells look like, and the summary of
+one job that `seff` makes of them.
 
-Source: manual page of sacct (22.05 to 24.11). The id of the job comes first, a state and an exit code are among the rest; which
+Source: manual page of sacct (22.05 to 24.11), contribs/seff of Slurm. The id of the job comes first, a state and an exit code are among the rest; which
 other fields were asked for is up to whoever asked, so that only those are named whose form is theirs alone.
 """
 
@@ -52,3 +53,17 @@ def _record(cells: Sequence[str]) -> dict[str, str]:
         "NodeList": next((cell for cell in reversed(behind) if _NODES.fullmatch(cell)), ""),
     }
     return record | ({"End": times[-1]} if len(times) > 1 else {})  # the start comes first
+
+
+SEFF_TITLE = regex(r"(?:Array )?Job ID: \d{1,12}(?:_\d{1,10})?\s*$")
+SEFF = regex(r"(?:[A-Z][A-Za-z/ -]{1,40}: \S|WARNING: |\(|The task which )")
+_SEFF_STATE = regex(r"(?P<state>[A-Z_]{4,30}) \(exit code (?P<code>\d{1,3})\)")
+
+
+def seff_records(rows: Sequence[Line]) -> Iterator[tuple[Line, dict[str, str]]]:
+    """The one job, at the line with its state (`State: COMPLETED (exit code 0)`)."""
+    told = {name: value.strip() for line in rows for name, _, value in [line.text.partition(": ")]}
+    for line in rows:
+        if line.text.startswith("State: ") and (state := _SEFF_STATE.match(line.text.removeprefix("State: "))):
+            job = told.get("Array Job ID") or told.get("Job ID", "")
+            yield line, {"JobID": job, "State": state["state"], "ExitCode": f"{state['code']}:0"}

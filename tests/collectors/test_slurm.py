@@ -186,3 +186,15 @@ def test_a_row_without_a_title_says_who_cancelled_where_and_when_and_takes_no_pa
 )
 def test_what_only_begins_like_a_row_of_sacct_is_left_to_others(text: str) -> None:
     assert not COLLECTORS[0].sniff(text.encode(), "x")
+
+
+SEFF = (
+    "Job ID: 3021\nCluster: trn\nUser/Group: ml/ml\nState: {}\nNodes: 2\nCores per node: 128\nCPU Utilized: 3-01:00:00\n"
+    "CPU Efficiency: 31.20% of 10-00:00:00 core-walltime\nJob Wall-clock time: 02:49:31\nMemory Utilized: 312.10 GB (estimated maximum)\n"
+)
+
+
+def test_seff_tells_how_one_job_ended() -> None:
+    assert jobs(SEFF.format("COMPLETED (exit code 0)")) == [("3021", "", "COMPLETED", 0, 0)]
+    assert jobs(SEFF.format("FAILED (exit code 1)")) == [("3021", "", "FAILED", 1, 0)]
+    assert not COLLECTORS[0].sniff(b"Job ID: 3021\nsubmitted\n", "x")
