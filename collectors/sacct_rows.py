@@ -1,8 +1,8 @@
 """Rows of `sacct` without their title (`sacct -n`, with or without `-P`), known by what their cells look like, and the summary of
 one job that `seff` makes of them.
 
-Source: manual page of sacct (22.05 to 24.11), contribs/seff of Slurm. The id of the job comes first, a state and an exit code are among the rest; which
-other fields were asked for is up to whoever asked, so that only those are named whose form is theirs alone.
+Source: manual page of sacct (22.05 to 24.11), contribs/seff of Slurm. The id of the job comes first, a state and an exit code are
+among the rest; which other fields were asked for is up to whoever asked, so that only those are named whose form is theirs alone.
 """
 
 from __future__ import annotations

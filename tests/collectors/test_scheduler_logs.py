@@ -35,7 +35,6 @@ def test_a_job_begins(tmp_path: Path, line: str) -> None:
         "_job_complete: JobId=7719 done",
         "job_complete: JobId=7719 done",
         "Subject: Slurm Job_id=7719 Name=bert Ended, Run time 02:49:31, COMPLETED, ExitCode 0",
-        "Slurm Array Task Job_id=7719_4 (7725) Name=bert Failed, Run time 00:00:10, FAILED, ExitCode 1",
     ],
 )
 def test_a_job_is_done(tmp_path: Path, line: str) -> None:
@@ -69,3 +68,8 @@ def test_other_lines_say_neither(tmp_path: Path, line: str) -> None:
 def test_the_exit_code_in_a_mail_of_one_that_was_ended_from_outside_says_nothing(tmp_path: Path, state: str) -> None:
     for word in ("Ended", "Failed"):
         assert events(tmp_path, f"Slurm Job_id=7719 Name=bert {word}, Run time 02:49:31, {state}, ExitCode 0") == []
+
+
+def test_the_mail_of_a_task_of_an_array_names_it(tmp_path: Path) -> None:
+    line = "Slurm Array Task Job_id=7719_4 (7725) Name=bert Failed, Run time 00:00:10, FAILED, ExitCode 1"
+    assert events(tmp_path, line) == [("done", "7719_4")]

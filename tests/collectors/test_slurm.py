@@ -190,7 +190,7 @@ def test_what_only_begins_like_a_row_of_sacct_is_left_to_others(text: str) -> No
 
 SEFF = (
     "Job ID: 3021\nCluster: trn\nUser/Group: ml/ml\nState: {}\nNodes: 2\nCores per node: 128\nCPU Utilized: 3-01:00:00\n"
-    "CPU Efficiency: 31.20% of 10-00:00:00 core-walltime\nJob Wall-clock time: 02:49:31\nMemory Utilized: 312.10 GB (estimated maximum)\n"
+    "CPU Efficiency: 31.20% of 10-00:00:00 core-walltime\nJob Wall-clock time: 02:49:31\nMemory Utilized: 312.10 GB\n"
 )
 
 
