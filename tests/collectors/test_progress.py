@@ -22,7 +22,7 @@ def steps(folder: Path, line: str) -> set[object]:
     [
         ("update 88100 loss 3.0990 ups 1.03 wps 4115", 88100),
         (
-            "2026-03-16 06:06:37 | INFO | train_inner | epoch 001:    100 / 4000 loss=12.3, wps=4115, num_updates=100, lr=1.25e-05",
+            "2026-03-16 06:06:37 | INFO | train_inner | epoch 001: 100 / 4000 loss=12.3, wps=4115, num_updates=100, lr=1.25e-05",
             100,
         ),
         (
@@ -33,7 +33,7 @@ def steps(folder: Path, line: str) -> set[object]:
         ("Epoch: [0][ 120/5004]\tTime  0.312 ( 0.534)\tData  0.112 ( 0.234)\tLoss 6.9104e+00 (6.9512e+00)", 120),
         ("Train Epoch: 1 [12800/60000 (21%)]\tLoss: 0.312300", 12800),
         (
-            "mmengine - INFO - Epoch(train)  [1][ 120/5000]  lr: 1.0e-03  eta: 1 day, 2:03:04  time: 0.31  data_time: 0.01  loss: 2.31",
+            "INFO - Epoch(train)  [1][ 120/5000]  lr: 1.0e-03  eta: 1 day, 2:03:04  time: 0.31  data_time: 0.01  loss: 2.31",
             120,
         ),
         (" 120/5000 [..............................] - ETA: 1:02:11 - loss: 2.3101 - accuracy: 0.1201", 120),
