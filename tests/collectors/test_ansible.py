@@ -1,4 +1,4 @@
-"""What Ansible prints below the name of a host is of that host."""
+"""Ansible names the host of each result; what it prints below the name is of that host."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from builtin_rules import rulebook
 
+from neuron_doctor.collectors.prefixes import peel
 from neuron_doctor.pipeline import collect
 from neuron_doctor.request import Request
 
@@ -35,3 +36,33 @@ def test_a_result_is_of_the_host_above_it_in_every_form_of_the_console(tmp_path:
 def test_what_stands_below_a_task_or_was_delegated_is_nobodys(tmp_path: Path) -> None:
     assert hosts(tmp_path, f"changed: [trn-a03]\nTASK [driver] ****\n{BAD}\n") == {None}
     assert hosts(tmp_path, f'fatal: [trn-a04 -> builder]: FAILED! => {{"stdout": "{BAD}"}}\n') == {None}
+
+
+@pytest.mark.parametrize(
+    ("raw", "host", "message"),
+    [
+        ('fatal: [trn-a04]: FAILED! => {"rc": 100}', "trn-a04", 'FAILED! => {"rc": 100}'),
+        ("fatal: [10.0.0.4]: UNREACHABLE! => {", "10.0.0.4", "UNREACHABLE! => {"),
+        ("failed: [trn-a04] (item=aws-neuronx-dkms) => {", "trn-a04", "(item=aws-neuronx-dkms) => {"),
+        ("ok: [trn-a04] => {", "trn-a04", "=> {"),
+        ("changed: [trn-a04]", "trn-a04", ""),
+        (
+            "2026-05-11 22:02:30,322 p=88121 u=deploy n=ansible | fatal: [trn-a04]: FAILED! => {",
+            "trn-a04",
+            "FAILED! => {",
+        ),
+        ("2026-05-11 22:02:30,322 p=88121 u=deploy n=ansible INFO| ok: [trn-a04] => {", "trn-a04", "=> {"),
+        ("2019-05-11 22:02:30,322 p=88121 u=root |  changed: [trn-a04]", "trn-a04", ""),
+        ("trn-a04 | FAILED | rc=1 | (stdout) a\\nb (stderr) c", "trn-a04", "FAILED | rc=1 | (stdout) a\\nb (stderr) c"),
+        ("trn-a04 | UNREACHABLE! => {", "trn-a04", "UNREACHABLE! => {"),
+        ("fatal: [trn-a04 -> db-1]: FAILED! => {", None, "fatal: [trn-a04 -> db-1]: FAILED! => {"),
+        ("changed: [localhost]", None, "changed: [localhost]"),
+        ("fatal: [errno 5] no such repository", None, "fatal: [errno 5] no such repository"),
+        ("ok: [3] of 4 passed", None, "ok: [3] of 4 passed"),
+        ("step | SUCCESS | all", None, "step | SUCCESS | all"),
+    ],
+)
+def test_ansible_names_the_host_of_each_result(raw: str, host: str | None, message: str) -> None:
+    line = peel(raw)
+    [record] = line.records
+    assert (record.place.host, line.text[record.start : record.end]) == (host, message)

@@ -494,33 +494,3 @@ def test_logcli_names_the_pod_and_its_node_by_labels(labels: str, host: str | No
 )
 def test_other_braces_are_no_labels(text: str) -> None:
     assert peel(text).records[0].place.container is None
-
-
-@pytest.mark.parametrize(
-    ("raw", "host", "message"),
-    [
-        ('fatal: [trn-a04]: FAILED! => {"rc": 100}', "trn-a04", 'FAILED! => {"rc": 100}'),
-        ("fatal: [10.0.0.4]: UNREACHABLE! => {", "10.0.0.4", "UNREACHABLE! => {"),
-        ("failed: [trn-a04] (item=aws-neuronx-dkms) => {", "trn-a04", "(item=aws-neuronx-dkms) => {"),
-        ("ok: [trn-a04] => {", "trn-a04", "=> {"),
-        ("changed: [trn-a04]", "trn-a04", ""),
-        (
-            "2026-05-11 22:02:30,322 p=88121 u=deploy n=ansible | fatal: [trn-a04]: FAILED! => {",
-            "trn-a04",
-            "FAILED! => {",
-        ),
-        ("2026-05-11 22:02:30,322 p=88121 u=deploy n=ansible INFO| ok: [trn-a04] => {", "trn-a04", "=> {"),
-        ("2019-05-11 22:02:30,322 p=88121 u=root |  changed: [trn-a04]", "trn-a04", ""),
-        ("trn-a04 | FAILED | rc=1 | (stdout) a\\nb (stderr) c", "trn-a04", "FAILED | rc=1 | (stdout) a\\nb (stderr) c"),
-        ("trn-a04 | UNREACHABLE! => {", "trn-a04", "UNREACHABLE! => {"),
-        ("fatal: [trn-a04 -> db-1]: FAILED! => {", None, "fatal: [trn-a04 -> db-1]: FAILED! => {"),
-        ("changed: [localhost]", None, "changed: [localhost]"),
-        ("fatal: [errno 5] no such repository", None, "fatal: [errno 5] no such repository"),
-        ("ok: [3] of 4 passed", None, "ok: [3] of 4 passed"),
-        ("step | SUCCESS | all", None, "step | SUCCESS | all"),
-    ],
-)
-def test_ansible_names_the_host_of_each_result(raw: str, host: str | None, message: str) -> None:
-    line = peel(raw)
-    [record] = line.records
-    assert (record.place.host, line.text[record.start : record.end]) == (host, message)
