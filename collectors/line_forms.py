@@ -291,7 +291,9 @@ _BEGINNING = (
     r"|[IWEF]\d{4} \d\d:|Traceback \(most|  File \"|    \S|[A-Za-z][\w.]{0,80}(?:Error|Exception): "
     # the table of failures of torchrun
     r"|  (?:time|host|rank|exitcode|traceback) {1,6}: |  error_file: |\[\d{1,4}\]:$|={60}$|-{60}$|Failures:$|Root Cause \(first "
-    r"|(?:/dev/[\w/.-]{1,60}|tmpfs) {1,40}[\d.]{1,12}[KMGTPE]? {1,20}[\d.]{1,12}[KMGTPE]? )"
+    r"|(?:/dev/[\w/.-]{1,60}|tmpfs) {1,40}[\d.]{1,12}[KMGTPE]? {1,20}[\d.]{1,12}[KMGTPE]? "
+    # a shell, or a small command, that did not find what it was asked for
+    r"|(?:ba|z|da|k)?sh:(?: line)? ?\d{1,6}: |-bash: |(?:ls|cat|stat|head|tail|grep|modinfo|modprobe): \S)"
 )
 #: Words that programs number as pdsh numbers hosts.
 _NUMBERED_ELSE = (
@@ -306,6 +308,22 @@ _PARALLEL_SHELLS = (  # pdsh, clush, dsh: the host before each line; a name with
     ),
 )
 _PARALLEL_SHELLS_BY_ADDRESS = (_label(rf"(?P<host>\d{{1,3}}(?:\.\d{{1,3}}){{3}}): {_BEGINNING}", When.BEFORE_HEADERS),)
+
+#: Ansible: how a task ended on a host (the console; in the file of `log_path` behind a header), and on one line in the form of
+#: `ansible -o`. What was delegated (`[web -> db]`) happened on another host, and `localhost` is anybody's.
+_HOST_OF_INVENTORY = r"(?!localhost\b|127\.)(?P<host>[A-Za-z\d][\w.-]{0,252})"
+_ANSIBLE = (
+    _label(rf"(?:ok|changed|skipping): \[{_HOST_OF_INVENTORY}\](?:$| (?=(?:=> |\(item=)))"),
+    _label(rf"(?:fatal|failed|unreachable): \[{_HOST_OF_INVENTORY}\]:? (?=(?:FAILED!|UNREACHABLE!|\(item=|=> ))"),
+)
+_ANSIBLE_AD_HOC = (
+    _label(
+        rf"{_HOST_OF_INVENTORY} \| (?=(?:CHANGED|SUCCESS|FAILED!?|UNREACHABLE!) (?:\| rc=-?\d{{1,3}} \| \(std|=> ))",
+        When.BEFORE_HEADERS,
+    ),
+)
+#: The header of that file, behind the time.
+_ANSIBLE_HEADER = (_label(r"p=\d{1,10} u=\S{1,64} (?:n=\S{1,64} (?:[A-Z]{4,8} ?)?)?\| {0,8}", When.AFTER_STAMP),)
 
 #: A number, or five letters that Kubernetes draws from those that make no words, end the names of pods of sets and jobs.
 _POD = r"[a-z][a-z\d.-]{0,246}-(?:\d{1,5}|[bcdfghjklmnpqrstvwxz2456789]{5})"
@@ -374,7 +392,10 @@ FORMS = _by_first(
     ("l", _LIBFABRIC),
     ("t", _LOGFMT),
     (_DIGITS + _CAPITALS + _SMALL, _NCCL),
+    ("cfosu", _ANSIBLE),
+    ("p", _ANSIBLE_HEADER),
     (_SMALL, (*_PARALLEL_SHELLS, *_STERN, *_COMPOSE)),
+    (_DIGITS + _CAPITALS + _SMALL, _ANSIBLE_AD_HOC),
     (_DIGITS, _PARALLEL_SHELLS_BY_ADDRESS),
 )
 

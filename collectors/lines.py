@@ -33,6 +33,8 @@ _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 #: A message that ends so, or is nothing but this, goes on in the lines below it.
 _OPEN_END, _LONGEST_END = regex(r"(?:[:=(,\\]|\bmodel)\Z"), 5
 _OPEN_WHOLE = regex(r"\S+:\S+")
+#: Behind the name of a host, the result of a task of Ansible, as JSON or YAML in the lines below.
+_OPEN_RESULT = regex(r"(?:(?:FAILED!|UNREACHABLE!) |\(item=[^\n]{0,200}?\) )?=> (?:\{|\w{1,40}=[^\n]{0,200})?\s*$")
 
 
 def shape_of(raw: bytes) -> bytes:
@@ -68,7 +70,7 @@ def decoded(raw: bytes) -> str:
 
 class Gist(Struct, frozen=True):
     """What a line is to those around it: its message; the place that its last record states; whether that begins with a
-    header that has a time, and goes on below."""
+    header that has a time (or with the host whose result Ansible prints below), and goes on below."""
 
     message: str
     place: Place
@@ -78,7 +80,8 @@ class Gist(Struct, frozen=True):
 
 def _gist(line: Line) -> Gist:
     last = line.records[-1]
-    heads = last.has_header and last.instant is not None
+    opens = last.place.host is not None and _OPEN_RESULT.match(line.text, last.start, last.end) is not None
+    heads = last.has_header and (last.instant is not None or opens)
     unfinished = heads and _is_unfinished(line.text[last.start : last.end].rstrip())
     message = "".join(line.text[record.start : record.end] for record in line.records)
     return Gist(message, last.place, heads, unfinished)

@@ -1,5 +1,6 @@
-"""What Slurm says of jobs and nodes: `sacct` (default and -P), `scontrol show job` and `show node`, `sinfo -R`,
-`squeue` (see `squeue.py`).
+"""What Slurm says of jobs and nodes: `sacct` (default and -P; without a title, and
+`seff`, see `sacct_rows.py`), `scontrol show job` and
+`show node`, `sinfo -R`, `squeue` (see `squeue.py`).
 
 Source: Slurm manual pages of sacct, scontrol and sinfo (22.05 to 24.11). Times are local, without
 zone.
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors import squeue
 from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.collectors.sacct_rows import ROW, SEFF, SEFF_TITLE, bare_records, seff_records
 from neuron_doctor.collectors.snapshot import Line, anonymous, fact, from_lines, has_form, opening, output
 from neuron_doctor.collectors.timestamps import dated
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Value
@@ -57,6 +59,8 @@ _FAILED = frozenset(
 _OTHER = frozenset(
     ["COMPLETED", "COMPLETING", "CONFIGURING", "PENDING", "REQUEUED", "RESIZING", "RUNNING", "SUSPENDED"]
 )
+#: A summary of one job has its state so near its beginning (bytes).
+_OPENING = 2048
 #: Steps that end as their job does, on the first of its nodes, wherever the reason is.
 _OF_THE_JOB = frozenset({"batch", "extern"})
 #: Words of a node's state that take it out of service.
@@ -71,6 +75,10 @@ def _sniff(head: bytes, _name: str) -> bool:
         return has_form(head, re.compile(f"{_SINFO_TITLE.pattern}|{anonymous(_SINFO)}"))
     if squeue.is_title(first):
         return squeue.sniff(head)
+    if ROW.match(first):
+        return has_form(head, ROW)
+    if SEFF_TITLE.match(first):
+        return "\nState: " in head[:_OPENING].decode("utf-8", "replace") and has_form(head, SEFF)
     return first.startswith(("JobId=", "NodeName=")) and has_form(head, _SCONTROL, 0.95)
 
 
@@ -85,6 +93,9 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
         yield from _reasons(inp, rows)
     elif squeue.is_title(first):
         for line, record in squeue.records(rows):
+            yield from _job(inp, line, record)
+    elif ROW.match(first) or SEFF_TITLE.match(first):
+        for line, record in bare_records(rows) if ROW.match(first) else seff_records(rows):
             yield from _job(inp, line, record)
     else:
         for line, record in _scontrol_records(rows):

@@ -448,6 +448,8 @@ def test_the_label_of_a_rank_is_read_with_and_without_its_colon(label: str) -> N
         ("n12: KeyError: 'x'", "n12", Channel.LOG),
         ("n12:   rank      : 73 (local_rank: 9)", "n12", Channel.LOG),
         ("n12: Root Cause (first observed failure):", "n12", Channel.LOG),
+        ("n12: ls: cannot access '/opt/amazon/efa': No such file or directory", "n12", Channel.LOG),
+        ("n12: bash: line 1: /opt/amazon/efa/bin/fi_info: No such file or directory", "n12", Channel.LOG),
     ],
 )
 def test_a_parallel_shell_names_the_host_before_each_line(raw: str, host: str, channel: Channel) -> None:
@@ -465,6 +467,8 @@ def test_a_parallel_shell_names_the_host_before_each_line(raw: str, host: str, c
         "train: 2026-02-11 04:10:00,120 INFO step 3",
         "utf8: 2026 files",
         "e2e4: done",
+        "base64: invalid input",
+        "md5sum: bash: No such file or directory",
         "Node7: 2026-02-11 04:10:00,120 INFO step 3",
     ],
 )

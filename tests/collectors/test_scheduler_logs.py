@@ -34,6 +34,7 @@ def test_a_job_begins(tmp_path: Path, line: str) -> None:
         "_job_complete: JobId=7719 WEXITSTATUS 0",
         "_job_complete: JobId=7719 done",
         "job_complete: JobId=7719 done",
+        "Subject: Slurm Job_id=7719 Name=bert Ended, Run time 02:49:31, COMPLETED, ExitCode 0",
     ],
 )
 def test_a_job_is_done(tmp_path: Path, line: str) -> None:
@@ -61,3 +62,30 @@ def test_a_job_is_to_end(tmp_path: Path, line: str) -> None:
 )
 def test_other_lines_say_neither(tmp_path: Path, line: str) -> None:
     assert events(tmp_path, line) == []
+
+
+@pytest.mark.parametrize("state", ["CANCELLED", "TIMEOUT", "PREEMPTED"])
+def test_the_exit_code_in_a_mail_of_one_that_was_ended_from_outside_says_nothing(tmp_path: Path, state: str) -> None:
+    for word in ("Ended", "Failed"):
+        assert events(tmp_path, f"Slurm Job_id=7719 Name=bert {word}, Run time 02:49:31, {state}, ExitCode 0") == []
+
+
+def test_the_mail_of_a_task_of_an_array_names_it(tmp_path: Path) -> None:
+    line = "Slurm Array Task Job_id=7719_4 (7725) Name=bert Failed, Run time 00:00:10, FAILED, ExitCode 1"
+    assert events(tmp_path, line) == [("done", "7719_4")]
+
+
+@pytest.mark.parametrize(
+    ("line", "ended"),
+    [
+        ("epilog: job 3021 exit 0", True),
+        ("[epilog] job 3021 exit code: 0", True),
+        ("epilog: job 3021 exit 1", False),
+        ("epilog: job 3021 exit 0 of 3 checks", False),
+        ("prolog: job 3021 exit 0", False),
+    ],
+)
+def test_an_epilog_may_tell_that_the_job_exited_with_0(tmp_path: Path, line: str, ended: bool) -> None:
+    (tmp_path / "slurm-3021.out").write_text(f"step 5 loss 2.31\n{line}\n")
+    facts = collect(Request((str(tmp_path),)), rulebook()).facts
+    assert [fact.data["exited"] for fact in facts if fact.kind == "completion"] == [True] * ended

@@ -38,6 +38,7 @@ def hosts(folder: Path, text: str) -> list[str | None]:
         "### {}",
         ">>> {} <<<",
         "*** {} ***",
+        "{} | CHANGED | rc=0 >>",
         "+ ssh {} sudo dmesg -T",
         "$ ssh -o StrictHostKeyChecking=no ubuntu@{} 'sudo dmesg | tail -40'",
         "[tn@head ~]$ ssh {} dmesg",

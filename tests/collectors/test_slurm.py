@@ -147,3 +147,54 @@ JobID           JobName      State ExitCode   NodeList
         ("distill-s", 15, "inf-p[3-4]"),
         ("batch", 15, "inf-p3"),
     ]
+
+
+ROWS_OF_P = (
+    "3021|bert-large|COMPLETED|0:0|02:49:31|q4-st-trn1-[1-2]\n3021.0|srun|COMPLETED|0:0|02:49:20|q4-st-trn1-[1-2]\n"
+)
+ROWS_OF_N = (
+    "8812           train  trn1       ml        64     FAILED      1:0 \n"
+    "8812.batch     batch             ml        64     FAILED      1:0 \n"
+    "8812.0    python3 -m             ml        64 OUT_OF_ME+    0:125 \n"
+    "8813           train  trn1       ml        64 CANCELLED+      0:0 \n"
+)
+
+
+def test_rows_of_sacct_without_a_title_are_known_by_their_cells() -> None:
+    assert jobs(ROWS_OF_P) == [("3021", "", "COMPLETED", 0, 0), ("3021", "0", "COMPLETED", 0, 0)]
+    assert jobs(ROWS_OF_N) == [
+        ("8812", "", "FAILED", 1, 0),
+        ("8812", "batch", "FAILED", 1, 0),
+        ("8812", "0", "OUT_OF_MEMORY", 0, 125),
+        ("8813", "", "CANCELLED", 0, 0),
+    ]
+    first = by_kind(facts_of(ROWS_OF_P))["slurm-job"][0].data
+    assert (first["name"], first["elapsed_s"], first["nodes"]) == ("bert-large", 10171, "q4-st-trn1-[1-2]")
+
+
+def test_a_row_without_a_title_says_who_cancelled_where_and_when_and_takes_no_partition_for_a_node() -> None:
+    row = "77|train|trn1|CANCELLED by 1001|0:15|2025-01-06T11:00:00|2025-01-06T11:42:10|trn-3\n"
+    fact = one(facts_of(row), "slurm-job")
+    assert (fact.data["cancelled_by"], fact.place.known()) == ("1001", {"job": "77", "host": "trn-3"})
+    assert fact.instant is not None
+    assert one(facts_of("77|train|FAILED|1:0|trn1\n"), "slurm-job").place.known() == {"job": "77"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["12 COMPLETED at last\n", "3021|bert|COMPLETED|02:49:31\n", ROWS_OF_P + "Traceback (most recent call last):\n"],
+)
+def test_what_only_begins_like_a_row_of_sacct_is_left_to_others(text: str) -> None:
+    assert not COLLECTORS[0].sniff(text.encode(), "x")
+
+
+SEFF = (
+    "Job ID: 3021\nCluster: trn\nUser/Group: ml/ml\nState: {}\nNodes: 2\nCores per node: 128\nCPU Utilized: 3-01:00:00\n"
+    "CPU Efficiency: 31.20% of 10-00:00:00 core-walltime\nJob Wall-clock time: 02:49:31\nMemory Utilized: 312.10 GB\n"
+)
+
+
+def test_seff_tells_how_one_job_ended() -> None:
+    assert jobs(SEFF.format("COMPLETED (exit code 0)")) == [("3021", "", "COMPLETED", 0, 0)]
+    assert jobs(SEFF.format("FAILED (exit code 1)")) == [("3021", "", "FAILED", 1, 0)]
+    assert not COLLECTORS[0].sniff(b"Job ID: 3021\nsubmitted\n", "x")
