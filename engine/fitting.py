@@ -94,7 +94,8 @@ class Fitting:
         if pattern is None:
             return None
         named = {*pattern.compiled().groupindex, *pattern.values}
-        return {"pattern": "str"} | {name: capture_type(pattern, name) for name in named}
+        fields: dict[str, FieldType] = {name: capture_type(pattern, name) for name in named}
+        return fields | {"pattern": "str"}
 
 
 def is_dated(instant: Instant | None) -> bool:

@@ -54,8 +54,8 @@ def _rows(facts: Sequence[Fact]) -> dict[str, tuple[str, list[int]]]:
     for fact in facts:
         if fact.kind == "slurm-job" and fact.data.get("step") == "" and "job_id" in fact.data:
             jobs[fact.source][str(fact.data["job_id"])].append(fact.span.offset)
-    told = ((source, *of.items()) for source, of in jobs.items() if len(of) == 1)
-    return {source: (job, sorted(offsets)) for source, (job, offsets) in told if len(offsets) > 1}
+    alone = {source: of for source, of in jobs.items() if len(of) == 1}
+    return {s: (job, sorted(begun)) for s, of in alone.items() for job, begun in of.items() if len(begun) > 1}
 
 
 def _starts(facts: Sequence[Fact], jobs: Mapping[str, int]) -> dict[str, tuple[str, list[int]]]:
