@@ -291,6 +291,8 @@ _BEGINNING = (
     r"|[IWEF]\d{4} \d\d:|Traceback \(most|  File \"|    \S|[A-Za-z][\w.]{0,80}(?:Error|Exception): "
     # the table of failures of torchrun
     r"|  (?:time|host|rank|exitcode|traceback) {1,6}: |  error_file: |\[\d{1,4}\]:$|={60}$|-{60}$|Failures:$|Root Cause \(first "
+    # a stack of py-spy
+    r"|Process \d{1,9}: |Thread (?:0x)?[\da-fA-F]{1,16} \(|Python v\d\.\d"
     r"|(?:/dev/[\w/.-]{1,60}|tmpfs) {1,40}[\d.]{1,12}[KMGTPE]? {1,20}[\d.]{1,12}[KMGTPE]? "
     # a shell, or a small command, that did not find what it was asked for
     r"|(?:ba|z|da|k)?sh:(?: line)? ?\d{1,6}: |-bash: |(?:ls|cat|stat|head|tail|grep|modinfo|modprobe): \S)"

@@ -15,12 +15,11 @@ from neuron_doctor.collectors.masking import MASK, masked, without_secrets
 from neuron_doctor.collectors.nrt import CODES, SYMBOLS
 from neuron_doctor.collectors.prefixes import Record, cleaned, times_of
 from neuron_doctor.collectors.timestamps import time_of_day
+from neuron_doctor.collectors.windows import windows
 from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Span, Value, span_of
 from neuron_doctor.engine.patterns import Pattern, read_captures
 from neuron_doctor.engine.regexes import compiled
 
-#: A pattern with an anchor sees so many lines before and after the anchor's line.
-LINES_BEFORE, LINES_AFTER = 16, 8
 #: A line without a header belongs to one at most so many lines above it.
 REACH_BACK = 12
 #: Of a longer line, only this much on either side of a match is looked at (bytes).
@@ -215,12 +214,11 @@ def _in_window(lines: Lines, begin: int, end: int, pattern: Pattern) -> Found | 
         return None
     if pattern.above and not any(_fits_above(lines, begin, parts[:number], pattern.above) for number in found):
         return None
-    before = [lines.gist(*bounds).message for bounds in lines.above(begin, LINES_BEFORE)][::-1]
-    after = [lines.gist(*bounds).message for bounds in lines.below(end, LINES_AFTER)]
-    at = sum(map(len, before)) + len(before)
-    for match in pattern.compiled().finditer("\n".join([*before, anchor, *after])):
-        if match.start() <= at + len(anchor) and match.end() > at:
-            return Found(match.groupdict(), anchor, lines.peeled(begin, end).records[-1])
+    for window in windows(lines, begin, end):
+        at = sum(map(len, window.before)) + len(window.before)
+        for match in pattern.compiled().finditer("\n".join([*window.before, window.anchor, *window.after])):
+            if match.start() <= at + len(window.anchor) and match.end() > at:
+                return Found(match.groupdict(), anchor, lines.peeled(begin, end).records[-1])
     return None
 
 

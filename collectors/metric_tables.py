@@ -12,7 +12,6 @@ are those of somebody's browser, and are compared with nothing.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -20,6 +19,7 @@ from itertools import islice
 from msgspec import Struct
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
+from neuron_doctor.collectors.delimited import Row, cells_of, delimiter_of, rows_of, text_of
 from neuron_doctor.collectors.hints import has_shape_of_host
 from neuron_doctor.collectors.timestamps import read_iso, read_milliseconds, read_unix
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Value, span_of
@@ -52,13 +52,8 @@ _NUMBER = regex(r"\d{1,3}")
 _MOST_SERIES = 32_768
 #: The head of the table is one of so many first lines.
 _COMMAND = 2
-#: No row is longer.
-_LONGEST = 1 << 20
 _DAY_NS = 86_400 * 10**9
 _INT64 = 2**63 - 1
-
-#: The number of a row, its offset and its text.
-_Row = tuple[int, int, bytes]
 
 
 class _Series(Struct):
@@ -71,12 +66,12 @@ class _Series(Struct):
     increase: int = 0
     samples: int = 0
     held: int = 0
-    row: _Row = (0, 0, b"")
+    row: Row = (0, 0, b"")
     since: Instant | None = None
     until: Instant | None = None
     latest: Instant | None = None
 
-    def add(self, value: int, when: Instant | None, row: _Row) -> None:
+    def add(self, value: int, when: Instant | None, row: Row) -> None:
         """One more sample. What is less than before was counted from 0 again."""
         grown = 0 if self.first is None else value - self.last if value >= self.last else value
         if grown or not self.increase:
@@ -99,13 +94,13 @@ def _sniff(head: bytes, name: str) -> bool:
     """Columns of which one is the time, maybe below the command that was asked; rows that have as many; and a counter's name in
     them or in that of the file."""
     lines = head.decode("utf-8-sig", "replace").splitlines()
-    at = next((n for n, line in enumerate(lines[:_COMMAND]) if _time_column(_cells(line)) is not None), None)
+    at = next((n for n, line in enumerate(lines[:_COMMAND]) if _time_column(cells_of(line)) is not None), None)
     rows = lines[at + 1 : -1] or lines[at + 1 :] if at is not None else []
     if at is None or not rows:
         return False
-    columns, delimiter = _cells(lines[at]), _delimiter(lines[at])
+    columns, delimiter = cells_of(lines[at]), delimiter_of(lines[at])
     told = head.decode("utf-8", "replace").lower() + name.lower()
-    alike = sum(len(_cells(row, delimiter)) == len(columns) for row in rows)
+    alike = sum(len(cells_of(row, delimiter)) == len(columns) for row in rows)
     return len(columns) > 1 and alike == len(rows) and any(counter in told for counter in COUNTERS)
 
 
@@ -113,32 +108,22 @@ def _time_column(columns: Sequence[str]) -> int | None:
     return next((number for number, column in enumerate(columns) if column.strip().lower() in _TIME), None)
 
 
-def _delimiter(header: str) -> str:
-    return max(",;\t", key=header.count)
-
-
-def _cells(line: str, delimiter: str = "") -> list[str]:
-    """The cells of a line; none of one that is no row of a table."""
-    try:
-        return next(csv.reader([line], delimiter=delimiter or _delimiter(line)), [])
-    except csv.Error:
-        return []
-
-
 def _collect(inp: Input) -> Iterator[Fact]:
     """The `counter` facts of the table: of each series that rose, that stands at 0, or of which there is one sample only. One
     that stood above 0 all the time tells of errors before it, and of no one of the run."""
-    rows = _rows(inp)
-    header = next((row[2] for row in islice(rows, _COMMAND) if _time_column(_cells(_text(row[2]))) is not None), b"")
-    columns = [column.strip() for column in _cells(_text(header))]
+    rows = rows_of(inp)
+    header = next(
+        (row[2] for row in islice(rows, _COMMAND) if _time_column(cells_of(text_of(row[2]))) is not None), b""
+    )
+    columns = [column.strip() for column in cells_of(text_of(header))]
     at = _time_column(columns)
     if at is None:
         raise UnreadableInput("the table of metrics has no column of times")
     value = next((number for number, column in enumerate(columns) if column.lower() in _VALUE), None)
-    delimiter = _delimiter(_text(header))
+    delimiter = delimiter_of(text_of(header))
     series: dict[object, _Series | None] = {}
     for row in rows:
-        cells = _cells(_text(row[2]), delimiter)
+        cells = cells_of(text_of(row[2]), delimiter)
         if len(cells) != len(columns):
             inp.problem("a row of the table has another number of columns than its head", row[0])
             continue
@@ -153,18 +138,6 @@ def _collect(inp: Input) -> Iterator[Fact]:
     for one in series.values():
         if one is not None and one.samples and one.is_telling():
             yield _fact(one, inp)
-
-
-def _rows(inp: Input) -> Iterator[_Row]:
-    offset, number = 0, 1
-    while raw := inp.stream.readline(_LONGEST):
-        if line := raw.rstrip(b"\r\n"):
-            yield number, offset, line
-        offset, number = offset + len(raw), number + raw.endswith(b"\n")
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8-sig", "replace")
 
 
 def _measured(

@@ -8,7 +8,7 @@ Programs print the parts of a step in any order and in words of their own: `fwd_
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -19,8 +19,8 @@ from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.regexes import regex
 
 #: Of so many last lines of a rank the medians are taken: one step may have saved a checkpoint, or met a long sample.
-_LAST = 8
-_TIMES = ("data", "work", "wait", "total")
+LAST = 8
+TIMES = ("data", "work", "wait", "total")
 #: The form of a line that is the head of a table of all ranks.
 _TABLE = "table"
 
@@ -75,7 +75,7 @@ def step_times(candidates: Iterable[Candidate], inp: Input) -> Iterator[Fact]:
                 told[place_of(candidate, match, inp)].append((candidate, match))
     for place, lines in told.items():
         forms: dict[str, list[tuple[Candidate, Match]]] = defaultdict(list)
-        for candidate, match in lines[-_LAST:]:
+        for candidate, match in lines[-LAST:]:
             if timed := _with_parts(candidate, match):
                 forms[_form(candidate, timed)].append((candidate, timed))
         for form, alike in forms.items():
@@ -105,7 +105,8 @@ def _sort(words: frozenset[str], *, timed: bool, fraction: bool) -> str:
     timed = timed or bool(words & _NAMES_TIME)
     if words & _OTHER:
         return ""
-    if "total" in words or (timed and words & _OF_STEP and not words & (_PARTS["wait"] | _PARTS["data"] - _OF_STEP)):
+    of_part = _PARTS["wait"] | _PARTS["work"] | _PARTS["data"] - _OF_STEP
+    if "total" in words or (timed and words & _OF_STEP and not words & of_part):
         return "total"
     if words & _PARTS["data"]:
         return "data" if timed or words & _WAITED or ("data" in words and fraction) else ""
@@ -123,7 +124,7 @@ def _apart(run: str) -> tuple[str, ...]:
 
 def _with_parts(candidate: Candidate, match: Match) -> Match | None:
     """The match with what its pattern captures, or, where that is no time, with what the line tells."""
-    if any(name in match.data for name in _TIMES):
+    if any(name in match.data for name in TIMES):
         return match
     line = candidate.lines.whole(*candidate.reach)
     parts = parts_of(line.text[match.record.start : match.record.end])
@@ -131,16 +132,24 @@ def _with_parts(candidate: Candidate, match: Match) -> Match | None:
 
 
 def _form(candidate: Candidate, match: Match) -> str:
-    """What lines have in common of which the times can be compared."""
-    return "+".join((candidate.pattern.id, *(name for name in _TIMES if name in match.data)))
+    return form_of(candidate.pattern.id, match.data)
+
+
+def form_of(how: str, told: Mapping[str, object]) -> str:
+    """What records that tell their times in one way have in common if the times can be compared."""
+    return "+".join((how, *(name for name in TIMES if name in told)))
 
 
 def _medians(lines: list[tuple[Candidate, Match]], place: Place, form: str, inp: Input) -> Fact:
-    data = [match.data for _, match in lines]
-    steps = [step for one in data if isinstance(step := one.get("step"), int)]
-    summary: dict[str, Value] = {"form": form, "first": min(steps), "step": max(steps), "lines": len(lines)}
-    for name in _TIMES:
-        times = [float(time) for one in data if isinstance(time := one.get(name), int | float)]
+    return replace(fact_of(*lines[-1], place, inp), data=medians([match.data for _, match in lines], form))
+
+
+def medians(told: Sequence[Mapping[str, Value]], form: str) -> dict[str, Value]:
+    """What a `step-time` fact says of records with a `step` and times, all of one form."""
+    steps = [step for one in told if isinstance(step := one.get("step"), int)]
+    summary: dict[str, Value] = {"form": form, "first": min(steps), "step": max(steps), "lines": len(told)}
+    for name in TIMES:
+        times = [float(time) for one in told if isinstance(time := one.get(name), int | float)]
         if times:
             summary[name] = round(sorted(times)[len(times) // 2], 6)
-    return replace(fact_of(*lines[-1], place, inp), data=summary)
+    return summary

@@ -84,14 +84,14 @@ _OF_JOBS = (
         "how long the last `lines` reported steps of a rank took, from step `first` to `step`: in loading `data`, at its own "
         "`work`, in the `wait` for others, in `total` (medians, in seconds where the log has units; lines of one `form` have the "
         "same)",
-        TEXT,
+        TEXT + " step-times",
         "form:str first:int step:int lines:int data:float work:float wait:float total:float",
     ),
     kind_of(
         "slow-rank",
         "a rank that works longer at each step than its peers and waits for nobody, while they wait as much longer: at what "
         "(`part`: own, which is all but the wait, data or work), how often as long, and the share of a step that they wait",
-        TEXT,
+        TEXT + " step-times",
         "part:str times:float peers:int share:float step:int",
     ),
     kind_of(

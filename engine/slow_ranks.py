@@ -85,7 +85,9 @@ def _last_of_each(facts: Iterable[Fact]) -> list[Fact]:
 
 
 def _teller(place: Place) -> int | str | None:
-    """Who tells: a rank; or a host, where no process is known."""
+    """Who tells: a rank; or a host, where no process is known, or its local rank."""
+    if place.rank is None and place.host and place.local_rank is not None:
+        return f"{place.host}/{place.local_rank}"
     return place.rank if place.rank is not None or place.pid is not None else place.host
 
 

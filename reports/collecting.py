@@ -17,6 +17,7 @@ _KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "neuron-ls": ("neuron-ls output", "neuron-ls -j > HOST/neuron-ls.json"),
         "neuron-monitor": ("neuron-monitor stream", "timeout 60 neuron-monitor > HOST/neuron-monitor.jsonl"),
         "metrics": ("exported table of metrics", ""),
+        "step-times": ("exported table of the times of steps", ""),
         "flight-recorder": ("flight-recorder dump", "cp ~/.cache/torch/comm_lib_trace_rank_* HOST/"),
         "lsmod": ("list of kernel modules", "lsmod > HOST/lsmod.txt"),
         "modinfo": ("version of the driver", "modinfo neuron > HOST/modinfo.txt"),

@@ -239,3 +239,11 @@ timestamp,host,neuron_device_index,event_type,value
 1793972490,ip-10-0-0-5,3,sram_ecc_uncorrected,2
 1793972490,ip-10-0-0-5,3,mem_ecc_corrected,0
 """
+
+STEP_TIMES = """\
+step,rank,host,t_fwd_bwd_s,t_allreduce_wait_s,t_data_s
+500,0,trn-a1,2.158,0.102,0.030
+500,1,trn-a2,2.120,0.125,0.023
+501,0,trn-a1,2.132,0.125,0.011
+501,1,trn-a2,2.150,0.109,0.029
+"""

@@ -44,6 +44,7 @@ from host_captures import (
     PIP_LIST,
     PROC_LIMITS,
     RPM,
+    STEP_TIMES,
     SYSFS_GREP,
     SYSFS_TAIL,
     TIMEDATECTL,
@@ -67,6 +68,7 @@ from neuron_doctor.collectors import (
     profiles,
     slurm,
     sysfs,
+    timing_tables,
     ulimit,
     uname,
 )
@@ -76,6 +78,7 @@ from neuron_doctor.engine.kinds import KINDS
 
 ALL: tuple[Collector, ...] = (
     metric_tables.COLLECTOR,
+    timing_tables.COLLECTOR,
     *profiles.COLLECTORS,
     *core_dump.COLLECTORS,
     *input_dumps.COLLECTORS,
@@ -162,5 +165,6 @@ SAMPLES: dict[str, list[str]] = {
     "kubectl": [PODS, NODES, EVENTS, DESCRIBE_EVENTS, DESCRIBE_POD, DESCRIBE_NODE, POD_JSON, POD_YAML],
     "slurm": [SACCT, SACCT_PARSABLE, SCONTROL_JOB, SCONTROL_NODE, SINFO],
     "metrics": [METRICS],
+    "step-times": [STEP_TIMES],
     "core-dump": [DUMP_ARGUMENTS, DUMP_JSON],
 }

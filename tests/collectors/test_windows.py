@@ -1,0 +1,73 @@
+"""Patterns over several lines, where a parallel shell has put the name of a host before each and mixed the hosts."""
+
+from __future__ import annotations
+
+import io
+from itertools import chain, zip_longest
+
+import pytest
+
+from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.text import text_collector
+from neuron_doctor.engine.matcher import build_matcher
+from neuron_doctor.engine.patterns import Pattern, PatternSet
+
+MAIN = r'Thread \d{1,9} \(active\): "MainThread"'
+PATTERNS = PatternSet(
+    (
+        Pattern("in-c10d", rf"Process (?P<pid>\d{{1,9}}): [^\n]*\n{MAIN}\n[^\n]*\n {{4}}\w+ \(c10d", anchor=MAIN),
+        Pattern("blame", r"stage (?P<what>\w+)\n(?:[^\n]*\n)?\w+Error: ", anchor=r"\w+Error: "),
+    )
+)
+
+
+def found(text: str) -> list[tuple[str | None, int | None]]:
+    matcher = build_matcher(PATTERNS.patterns)
+    inp = Input("x.txt", "x.txt", io.BufferedReader(io.BytesIO(text.encode())), len(text))  # type: ignore[arg-type]
+    facts = list(text_collector(PATTERNS, matcher).collect(inp))
+    return [(fact.place.host, fact.place.pid) for fact in facts]
+
+
+def stack(pid: int, inner: str) -> list[str]:
+    return [
+        f"Process {pid}: python train.py",
+        f'Thread {pid} (active): "MainThread"',
+        "    wait (threading.py:331)",
+        f"    {inner}",
+        "    main (train.py:91)",
+    ]
+
+
+WAITS, LOADS = "all_reduce (c10d.py:2817)", "fetch (blob.py:44)"
+
+
+def mixed(label: str, hosts: dict[str, list[str]]) -> str:
+    told = [[label.format(host) + line for line in lines] for host, lines in hosts.items()]
+    return "\n".join(line for line in chain.from_iterable(zip_longest(*told)) if line) + "\n"
+
+
+@pytest.mark.parametrize("label", ["{}: ", "[{}] ", "{} | "])
+@pytest.mark.parametrize("names", [("z1", "z2", "z3"), ("merlin", "kestrel", "osprey")])
+def test_each_host_has_its_own_lines_however_they_are_mixed(label: str, names: tuple[str, str, str]) -> None:
+    text = mixed(label, dict(zip(names, (stack(11, WAITS), stack(12, LOADS), stack(13, WAITS)), strict=True)))
+    assert [pid for _, pid in found(text)] == [11, 13]
+    if label == "{}: " and names[0] == "z1":
+        assert [host for host, _ in found(text)] == ["z1", "z3"]
+
+
+def test_the_frames_of_a_neighbour_are_nobody_elses() -> None:
+    alone = [f"z2: {line}" for line in stack(12, LOADS)[:2]]
+    other = ["z1:     wait (threading.py:331)", "z1:     all_reduce (c10d.py:2817)"]
+    assert found("\n".join([*alone, *other]) + "\n") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stage two\nValueError: x\n",
+        "stage two\nKeyError: y\nValueError: x\n",
+        "INFO: stage two\nERROR: at 5\nERROR: OSError: x\n",
+    ],
+)
+def test_a_word_with_a_colon_is_no_speaker_and_hides_no_line(text: str) -> None:
+    assert found(text)
