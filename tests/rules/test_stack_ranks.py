@@ -1,0 +1,62 @@
+"""Which rank a dumped process is, by what stands above its stack, its title, its arguments, or the log of the rank."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_doctor.examples import inputs_of
+from neuron_doctor.packs import load_with_examples
+from neuron_doctor.pipeline import collect_inputs
+from neuron_doctor.request import Packs
+from neuron_doctor.scan import Engine
+
+ENGINE = Engine.of(load_with_examples(Packs()))
+
+
+def ranks(text: str, name: str = "stacks.txt") -> set[tuple[int | None, int | None]]:
+    facts = collect_inputs(inputs_of({name: text}), ENGINE).facts
+    return {
+        (f.place.pid, f.place.rank) for f in facts if f.kind == "identity" and f.place.rank is not None and f.place.pid
+    }
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "=== rank 6 ===",
+        "=== py-spy dump rank 6 local 2 2026-08-30 14:20:02",
+        "##### stack of global rank 6 (pid 4410) on ip-10-0-3-7 #####",
+        "== node z1, pid 4410, rank 6 of 16 ==",
+        "--- host merlin rank=6 ---",
+        "## [2026-08-30 14:20:02] rank 6",
+    ],
+)
+def test_a_heading_tells_the_rank_of_the_stack_below_it(heading: str) -> None:
+    assert ranks(f'{heading}\nProcess 4410: python train.py\nThread 4410 (idle): "MainThread"\n') == {(4410, 6)}
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["=== local rank 2 ===", "=== tp rank 2 of 8 ===", "=== node_rank 1", "=== ranks 0-7 of z1", "=== rank 0-7"],
+)
+def test_a_heading_of_another_number_tells_no_rank(heading: str) -> None:
+    assert ranks(f'{heading}\nProcess 4410: python train.py\nThread 4410 (idle): "MainThread"\n') == set()
+
+
+@pytest.mark.parametrize(
+    "title", ["trainer[rank 6]", "sft: rank=6", "python -u t.py --rank 6 --local-rank 2", "ray::W (RANK=6)"]
+)
+def test_a_process_tells_its_rank_by_its_title_or_its_arguments(title: str) -> None:
+    assert ranks(f"Process 4410: {title}\n") == {(4410, 6)}
+
+
+@pytest.mark.parametrize("title", ["python t.py --local_rank 6", "python t.py --node_rank=6", "worker: local rank 6"])
+def test_a_local_rank_is_not_taken_for_that_of_the_job(title: str) -> None:
+    assert ranks(f"Process 4410: {title}\n") == set()
+
+
+def test_the_log_of_a_rank_tells_which_process_it_is_of() -> None:
+    assert ranks("started pid=4410 world=16 host=z2\n", "rank_6.log") == {(4410, 6)}
+    assert ranks("host=z3 pid=4410 rank=6\n", "job.log") == {(4410, 6)}
+    assert ranks("host=z3 pid=4410 local_rank=6\n", "job.log") == set()
+    assert ranks("killed pid 4410, it was old\n", "rank_6.log") == set()
