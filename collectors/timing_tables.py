@@ -190,10 +190,13 @@ def _who(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def _place(said: Mapping[str, str]) -> Place:
-    numbers = {field: int(text) for field in ("rank", "local_rank") if (text := said.get(field, "")).isdecimal()}
     host = said.get("host", "")
     host = host.rpartition(":")[0] if host.count(":") == 1 else host
-    return Place(host=host or None, **numbers)
+    return Place(host=host or None, rank=_number(said.get("rank", "")), local_rank=_number(said.get("local_rank", "")))
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
 
 
 def _step(text: str, *, timed: bool) -> int | None:
