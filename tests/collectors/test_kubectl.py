@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from snapshot_inputs import as_input, by_kind, facts_of, one, read
 
-from neuron_doctor.collectors.kube_tables import is_bare_pod, is_title
+from neuron_doctor.collectors.kube_tables import is_bare_row, is_title
 from neuron_doctor.collectors.kubectl import COLLECTORS
 from neuron_doctor.engine.facts import Clock, Fact, Place
 
@@ -68,7 +68,7 @@ def test_rows_of_pods_that_lost_their_title_are_pods_all_the_same() -> None:
     "text", ["epoch   1/10   Loss   0   22\n", "step 3   1/1   done   0   5s\n", "a   1/1   Running\n"]
 )
 def test_other_rows_with_a_ratio_are_no_pods(text: str) -> None:
-    assert not is_bare_pod(text.rstrip())
+    assert not is_bare_row(text.rstrip())
 
 
 def test_the_address_of_a_pod_is_told_by_all_forms() -> None:
