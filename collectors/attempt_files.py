@@ -16,7 +16,9 @@ from neuron_doctor.collectors.hints import plain
 from neuron_doctor.engine.facts import Collection, Source
 from neuron_doctor.engine.regexes import regex
 
-_NUMBERED = regex(r"(?P<of>.{0,200}?)[._-]?(?<![A-Za-z])(?:attempt|restart|retry|try)[._=-]?(?P<number>\d{1,4})", re.IGNORECASE)
+_NUMBERED = regex(
+    r"(?P<of>.{0,200}?)[._-]?(?<![A-Za-z])(?:attempt|restart|retry|try)[._=-]?(?P<number>\d{1,4})", re.IGNORECASE
+)
 
 
 def placed_by_attempts(collection: Collection) -> Collection:

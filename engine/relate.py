@@ -71,7 +71,9 @@ def _links_of_rule(
 
 
 def _has_own_reason(effect: Match, explains: Explains) -> bool:
-    return any(fact.name == query.name and holds(query.where, fact) for query in explains.unless for fact in effect.facts)
+    return any(
+        fact.name == query.name and holds(query.where, fact) for query in explains.unless for fact in effect.facts
+    )
 
 
 class _ByPlace:

@@ -153,8 +153,8 @@ def _passed(fact: Fact, progress: Progress) -> bool:
 
 
 def _surely_later(fact: Fact, moment: Moment, later: Fact, then: Moment, clocks: Timeline) -> bool:
-    """Whether progress was so long after a record that its log does not only lag. Containers of one template show one zone, whatever
-    that is, and their hosts are in step."""
+    """Whether progress was so long after a record that its log does not only lag. Containers of one template show one zone,
+    whatever that is, and their hosts are in step."""
     gap = clocks.difference(moment, then)
     if gap is not None and gap.low >= SURVIVED_NS:
         return True

@@ -132,6 +132,39 @@ def test_a_failed_scheduling_after_an_older_schedule_of_that_name_is_not_over() 
     assert later[1] == ("pod/train-worker-0", "FailedScheduling", False)
 
 
+BARE_EVENTS = """\
+4h2m                    Normal    Scheduled     pod/olmo-0     Successfully assigned ml/olmo-0 to ip-10-5-2-7.ec2.internal
+4h2m (x3 over 4h5m)     Warning   FailedMount   pod/olmo-1     MountVolume.SetUp failed for volume "shm" : timed out
+95m                     Warning   Evicted       pod/ship-9x2   The node was low on resource: ephemeral-storage.
+"""
+
+
+@pytest.mark.parametrize("namespace", ["", "train    "])
+def test_rows_of_events_that_lost_their_title_are_events_all_the_same(namespace: str) -> None:
+    found = facts_of("".join(namespace + row for row in BARE_EVENTS.splitlines(keepends=True)))
+    told = [(f.data["object"], f.data["reason"], f.data["repeats"], f.place.host) for f in found]
+    assert told == [
+        ("pod/olmo-0", "Scheduled", 1, "ip-10-5-2-7.ec2.internal"),
+        ("pod/olmo-1", "FailedMount", 3, None),
+        ("pod/ship-9x2", "Evicted", 1, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["4h2m  Warning  the disk  is full", "3m  INFO  Started  pod/a  it runs", "12:01  Warning  Evicted  pod/a  full"],
+)
+def test_other_rows_that_begin_with_an_age_are_no_events(text: str) -> None:
+    assert not is_bare_row(text)
+
+
+@pytest.mark.parametrize(("age", "over"), [("4h1m", True), ("4h9m", False)])
+def test_a_volume_was_mounted_in_the_end_where_a_container_was_asked_how_it_is(age: str, over: bool) -> None:
+    asked = f"{age}    Warning   Unhealthy   pod/olmo-1   Startup probe failed: connection refused\n"
+    [mount] = [resolved for _, reason, resolved in events(BARE_EVENTS + asked) if reason == "FailedMount"]
+    assert mount is over
+
+
 def test_several_tables_in_one_output_are_all_read() -> None:
     facts = by_kind(facts_of(PODS + "\n" + NODES))
     assert (len(facts["pod"]), len(facts["node"])) == (3, 2)
@@ -425,6 +458,24 @@ def test_the_word_of_its_operator_tells_it_too() -> None:
     volcano |= {"status": {"state": {"phase": "Completed"}}}
     assert ends_of(json.dumps(ray, indent=1)) == {("r", "complete")}
     assert ends_of(json.dumps(volcano, indent=1)) == {("v", "complete")}
+
+
+@pytest.mark.parametrize(
+    ("status", "ends"),
+    [
+        ({"jobDeploymentStatus": "Failed", "jobStatus": "FAILED"}, {("r", "failed")}),
+        ({"jobDeploymentStatus": "Complete", "jobStatus": "FAILED"}, {("r", "failed")}),
+        ({"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED"}, {("r", "complete")}),
+        ({"jobDeploymentStatus": "Failed", "jobStatus": "RUNNING", "reason": "DeadlineExceeded"}, {("r", "failed")}),
+        ({"jobDeploymentStatus": "Complete", "jobStatus": "STOPPED"}, set()),
+        ({"jobDeploymentStatus": "Running", "jobStatus": "RUNNING"}, set()),
+    ],
+)
+def test_of_a_job_of_ray_the_word_of_its_deployment_tells_of_failures_alone(
+    status: dict[str, str], ends: set[tuple[str, str]]
+) -> None:
+    ray = {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": {"name": "r"}, "status": status}
+    assert ends_of(json.dumps(ray, indent=1)) == ends
 
 
 WAITS = (
