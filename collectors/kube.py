@@ -214,12 +214,26 @@ def is_workload(kind: str) -> bool:
 
 
 def workload_facts(
-    inp: Input, span: Span, kind: str, namespace: str, name: str, states: Iterable[str], instant: Instant | None = None
+    inp: Input,
+    span: Span,
+    kind: str,
+    namespace: str,
+    name: str,
+    states: Iterable[str],
+    instant: Instant | None = None,
+    *,
+    alone: bool = True,
 ) -> Iterator[Fact]:
     """A `workload` fact where one of these words, as objects and tables have them, tells how a job ended."""
     ends = [end for state in states if (end := _ENDS.get(state.lower()))]
     if name and ends:
-        data: dict[str, Value] = {"object": kind, "namespace": namespace, "name": name, "state": ends[-1]}
+        data: dict[str, Value] = {
+            "object": kind,
+            "namespace": namespace,
+            "name": name,
+            "state": ends[-1],
+            "alone": alone,
+        }
         yield Fact("workload", data, place_in_cluster(inp, Place()), span, inp.source_id, instant)
 
 

@@ -95,7 +95,8 @@ def is_bare_row(text: str) -> bool:
 def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     """The pods, nodes and events of all tables among the lines."""
     events: list[Event] = []
-    for row in _rows(lines):
+    rows = list(_rows(lines))
+    for row in rows:
         span = fact(inp, row.line, "k8s-event", {}).span
         cells = row.cells
         if {"TYPE", "REASON", "MESSAGE"} <= cells.keys():
@@ -105,7 +106,7 @@ def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
         elif {"NAME", "NODE"} <= cells.keys() and _shown(cells, "NODE"):
             yield from container_facts(inp, _own_columns(cells), span)
         elif states := [cells[title] for title in _STATES if title in cells and not {"READY", "ROLES"} & cells.keys()]:
-            yield from _workload(inp, cells, states, span)
+            yield from _workload(inp, cells, states, span, alone=len(rows) == 1)
         elif {"STATUS", "ROLES"} <= cells.keys():
             yield from node_fact(inp, span, _bare(cells["NAME"]), cells["STATUS"], {})
         elif offers := _offers(cells):
@@ -172,9 +173,9 @@ def _own_columns(cells: dict[str, str]) -> Container:
     )
 
 
-def _workload(inp: Input, cells: dict[str, str], states: Sequence[str], span: Span) -> Iterator[Fact]:
+def _workload(inp: Input, cells: dict[str, str], states: Sequence[str], span: Span, *, alone: bool) -> Iterator[Fact]:
     kind = cells["NAME"].partition("/")[0].partition(".")[0] if "/" in cells["NAME"] else ""
-    yield from workload_facts(inp, span, kind, cells.get("NAMESPACE", ""), _bare(cells["NAME"]), states)
+    yield from workload_facts(inp, span, kind, cells.get("NAMESPACE", ""), _bare(cells["NAME"]), states, alone=alone)
 
 
 def _event(cells: dict[str, str], span: Span) -> Event:
