@@ -260,7 +260,8 @@ def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
     follows = tuple(
         Follows(
             *_lag(f, spot.at("follows", i)),
-            but=_causes(f.but, spot.at("follows", i, "but")),
+            (),
+            _causes(f.but, spot.at("follows", i, "but")),
             roots=f.of == "root",
             unknown=f.unknown,
         )

@@ -43,10 +43,10 @@ class Explains(Struct, frozen=True):
     within_ns: int
     lead_ns: int
     edge: EdgeType
-    unless: tuple[RecordQuery, ...] = ()
+    unless: tuple[RecordQuery, ...]
 
 
-class Follows(Explains, frozen=True, kw_only=True):
+class Follows(Explains, frozen=True):
     """The same read the other way round: this rule's findings are consequences of findings of `causes` (empty: of any `but`
     these) by other rules; `roots`: by rules of that role alone; `unknown`: also where the places do not tell the relation."""
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from snapshot_inputs import as_input, by_kind, facts_of, one, read
 
-from neuron_doctor.collectors.kube_tables import is_bare_row, is_title
+from neuron_doctor.collectors.kube_tables import is_title
 from neuron_doctor.collectors.kubectl import COLLECTORS
 from neuron_doctor.engine.facts import Clock, Fact, Place
 
@@ -42,33 +42,6 @@ def test_a_wide_table_of_pods_gives_phase_restarts_and_node() -> None:
 def test_a_table_may_stand_below_its_command_and_a_date() -> None:
     typed = "$ date -u; kubectl -n training get pods -o wide\nWed Mar 18 02:31:44 UTC 2026\n"
     assert [f.data["name"] for f in facts_of(typed + PODS)] == [f.data["name"] for f in facts_of(PODS)]
-
-
-BARE = """\
-# kubectl get po -A -o wide | grep -e bert -e canine
-lang-a   bert-master-0     1/1   Running            0             22h    100.64.12.9    ip-100-64-12-9.ec2.internal
-lang-b   canine-master-0   0/1   CrashLoopBackOff   6 (2m ago)    14m    100.64.12.9    ip-100-64-12-9.ec2.internal    <none>
-lang-b   canine-worker-0   0/1   Pending            0             2d5h   <none>         <none>
-"""
-
-
-def test_rows_of_pods_that_lost_their_title_are_pods_all_the_same() -> None:
-    found = by_kind(facts_of(BARE))["pod"]
-    told = [(f.data["namespace"], f.data["name"], f.data["phase"], f.data["restarts"], f.place.host) for f in found]
-    assert told == [
-        ("lang-a", "bert-master-0", "Running", 0, "ip-100-64-12-9.ec2.internal"),
-        ("lang-b", "canine-master-0", "CrashLoopBackOff", 6, "ip-100-64-12-9.ec2.internal"),
-        ("lang-b", "canine-worker-0", "Pending", 0, None),
-    ]
-    bare = "bert-0   1/1   Running   0   22h\nbert-1   1/1   Running   1 (3h ago)   22h\n"
-    assert [f.data["name"] for f in by_kind(facts_of(bare))["pod"]] == ["bert-0", "bert-1"]
-
-
-@pytest.mark.parametrize(
-    "text", ["epoch   1/10   Loss   0   22\n", "step 3   1/1   done   0   5s\n", "a   1/1   Running\n"]
-)
-def test_other_rows_with_a_ratio_are_no_pods(text: str) -> None:
-    assert not is_bare_row(text.rstrip())
 
 
 def test_the_address_of_a_pod_is_told_by_all_forms() -> None:
@@ -130,39 +103,6 @@ def test_a_failed_scheduling_is_over_once_the_same_pod_was_scheduled() -> None:
 def test_a_failed_scheduling_after_an_older_schedule_of_that_name_is_not_over() -> None:
     later = events(EVENTS.replace("12m         Warning", "2m          Warning"))
     assert later[1] == ("pod/train-worker-0", "FailedScheduling", False)
-
-
-BARE_EVENTS = """\
-4h2m                    Normal    Scheduled     pod/olmo-0     Successfully assigned ml/olmo-0 to ip-10-5-2-7.ec2.internal
-4h2m (x3 over 4h5m)     Warning   FailedMount   pod/olmo-1     MountVolume.SetUp failed for volume "shm" : timed out
-95m                     Warning   Evicted       pod/ship-9x2   The node was low on resource: ephemeral-storage.
-"""
-
-
-@pytest.mark.parametrize("namespace", ["", "train    "])
-def test_rows_of_events_that_lost_their_title_are_events_all_the_same(namespace: str) -> None:
-    found = facts_of("".join(namespace + row for row in BARE_EVENTS.splitlines(keepends=True)))
-    told = [(f.data["object"], f.data["reason"], f.data["repeats"], f.place.host) for f in found]
-    assert told == [
-        ("pod/olmo-0", "Scheduled", 1, "ip-10-5-2-7.ec2.internal"),
-        ("pod/olmo-1", "FailedMount", 3, None),
-        ("pod/ship-9x2", "Evicted", 1, None),
-    ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["4h2m  Warning  the disk  is full", "3m  INFO  Started  pod/a  it runs", "12:01  Warning  Evicted  pod/a  full"],
-)
-def test_other_rows_that_begin_with_an_age_are_no_events(text: str) -> None:
-    assert not is_bare_row(text)
-
-
-@pytest.mark.parametrize(("age", "over"), [("4h1m", True), ("4h9m", False)])
-def test_a_volume_was_mounted_in_the_end_where_a_container_was_asked_how_it_is(age: str, over: bool) -> None:
-    asked = f"{age}    Warning   Unhealthy   pod/olmo-1   Startup probe failed: connection refused\n"
-    [mount] = [resolved for _, reason, resolved in events(BARE_EVENTS + asked) if reason == "FailedMount"]
-    assert mount is over
 
 
 def test_several_tables_in_one_output_are_all_read() -> None:
