@@ -33,15 +33,18 @@ _HEALTH_KEYS = regex(
 )
 _WELL = frozenset({"Schedulable", "Passed", "InProgress"})
 
+#: What is told of a pod whose containers run: only then is it asked how it is.
+_RUNS = frozenset({"Pulling", "Pulled", "Created", "Started", "Unhealthy"})
+
 #: After one of these, an event of the other kind about the same object is over.
 _RESOLVES: Mapping[str, frozenset[str]] = {
-    "FailedScheduling": frozenset({"Scheduled", "Pulling", "Pulled", "Created", "Started"}),
-    "FailedCreatePodSandBox": frozenset({"Pulling", "Pulled", "Created", "Started"}),
-    "FailedMount": frozenset({"Pulling", "Pulled", "Created", "Started", "SuccessfulMountVolume"}),
-    "FailedAttachVolume": frozenset({"SuccessfulAttachVolume", "Pulling", "Pulled", "Created", "Started"}),
-    "UnexpectedAdmissionError": frozenset({"Created", "Started"}),
+    "FailedScheduling": _RUNS | {"Scheduled"},
+    "FailedCreatePodSandBox": _RUNS,
+    "FailedMount": _RUNS | {"SuccessfulMountVolume"},
+    "FailedAttachVolume": _RUNS | {"SuccessfulAttachVolume"},
+    "UnexpectedAdmissionError": frozenset({"Created", "Started", "Unhealthy"}),
     "Failed": frozenset({"Started"}),  # an image that came at last, a container that starts now
-    "ErrImagePull": frozenset({"Pulled", "Created", "Started"}),
+    "ErrImagePull": _RUNS - {"Pulling"},
     "NodeNotReady": frozenset({"NodeReady"}),
     "Pending": frozenset({"QuotaReserved", "Admitted"}),  # a workload of Kueue
     "FailedCreate": frozenset({"SuccessfulCreate"}),
@@ -211,12 +214,26 @@ def is_workload(kind: str) -> bool:
 
 
 def workload_facts(
-    inp: Input, span: Span, kind: str, namespace: str, name: str, states: Iterable[str], instant: Instant | None = None
+    inp: Input,
+    span: Span,
+    kind: str,
+    namespace: str,
+    name: str,
+    states: Iterable[str],
+    instant: Instant | None = None,
+    *,
+    alone: bool = True,
 ) -> Iterator[Fact]:
     """A `workload` fact where one of these words, as objects and tables have them, tells how a job ended."""
     ends = [end for state in states if (end := _ENDS.get(state.lower()))]
     if name and ends:
-        data: dict[str, Value] = {"object": kind, "namespace": namespace, "name": name, "state": ends[-1]}
+        data: dict[str, Value] = {
+            "object": kind,
+            "namespace": namespace,
+            "name": name,
+            "state": ends[-1],
+            "alone": alone,
+        }
         yield Fact("workload", data, place_in_cluster(inp, Place()), span, inp.source_id, instant)
 
 

@@ -116,10 +116,16 @@ def _workload(inp: Input, document: Document, element: Element) -> Iterator[Fact
     value = element.value
     status, names = _dig(value, "status"), _dig(value, "metadata")
     conditions = [c for c in _list(value, "status", "conditions") if _text(c, "status") == "True"]
-    words = (_text(status, "jobStatus"), _text(_dig(status, "state"), "phase"), _text(status, "phase"))
+    deployed = _text(status, "jobDeploymentStatus")  # of KubeRay; `Complete` is also a job that failed
+    words = (
+        "" if deployed == "Complete" else deployed,
+        _text(status, "jobStatus"),
+        _text(_dig(status, "state"), "phase"),
+        _text(status, "phase"),
+    )
     states = [*(_text(condition, "type") for condition in conditions), *words]
     when = next((_instant(_text(status, key)) for key in ("completionTime", "finishedAt", "endTime")), None)
-    shown = next((key for key in ("completionTime", "conditions", "phase") if _dig(status, key)), "kind")
+    shown = next((key for key in ("completionTime", "conditions", "jobStatus", "phase") if _dig(status, key)), "kind")
     told = kind_of(value), _text(names, "namespace"), _text(names, "name"), states, when
     span = document.quote(element, shown)
     yield from workload_facts(inp, span, *told)

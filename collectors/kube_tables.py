@@ -67,6 +67,14 @@ _BARE_POD = regex(
     r"(?:\s{2,}(?P<IP>[\da-f.:]{3,45}|<none>)\s{2,}(?P<NODE>[\w.-]{1,253}|<none>)(?:\s{2,}.{0,300})?)?\s*"
 )
 
+#: A row of events by itself; only the type and the kind of its object tell it from a line of any other table.
+_BARE_EVENT = regex(
+    r"(?:(?P<NAMESPACE>[a-z\d][a-z\d-]{0,62})\s{2,})?"
+    r"(?P<SEEN>(?:\d{1,6}[ydhms]){1,2}(?: \(x\d{1,9} over (?:\d{1,6}[ydhms]){1,2}\))?|<unknown>|<invalid>)\s{2,}"
+    r"(?P<TYPE>Normal|Warning)\s{2,}(?P<REASON>[A-Za-z]\w{0,127})\s{2,}(?P<OBJECT>[a-z][\w.]{0,80}/[^\s/]{1,253})\s{2,}(?P<MESSAGE>\S.*)"
+)
+_BARE = (_BARE_POD, _BARE_EVENT)
+
 
 class _Row(Struct, frozen=True):
     line: Line
@@ -79,15 +87,16 @@ def is_title(text: str) -> bool:
     return title is not None and (title["pod"] is None or _SHOWS_NODE.search(text) is not None)
 
 
-def is_bare_pod(text: str) -> bool:
-    """Whether this line is a row of a table of pods that has lost its title."""
-    return _BARE_POD.fullmatch(text) is not None
+def is_bare_row(text: str) -> bool:
+    """Whether this line is a row of a table of pods or of events that has lost its title."""
+    return any(row.fullmatch(text) for row in _BARE)
 
 
 def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     """The pods, nodes and events of all tables among the lines."""
     events: list[Event] = []
-    for row in _rows(lines):
+    rows = list(_rows(lines))
+    for row in rows:
         span = fact(inp, row.line, "k8s-event", {}).span
         cells = row.cells
         if {"TYPE", "REASON", "MESSAGE"} <= cells.keys():
@@ -97,7 +106,7 @@ def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
         elif {"NAME", "NODE"} <= cells.keys() and _shown(cells, "NODE"):
             yield from container_facts(inp, _own_columns(cells), span)
         elif states := [cells[title] for title in _STATES if title in cells and not {"READY", "ROLES"} & cells.keys()]:
-            yield from _workload(inp, cells, states, span)
+            yield from _workload(inp, cells, states, span, alone=len(rows) == 1)
         elif {"STATUS", "ROLES"} <= cells.keys():
             yield from node_fact(inp, span, _bare(cells["NAME"]), cells["STATUS"], {})
         elif offers := _offers(cells):
@@ -112,7 +121,7 @@ def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
             titles = [(found[0], found.start()) for found in _WORD.finditer(line.text)]
         elif titles:
             yield _Row(line, _cells(line.text, titles))
-        elif bare := _BARE_POD.fullmatch(line.text):
+        elif bare := next(filter(None, (row.fullmatch(line.text) for row in _BARE)), None):
             yield _Row(line, {title: text for title, text in bare.groupdict().items() if text is not None})
 
 
@@ -164,13 +173,13 @@ def _own_columns(cells: dict[str, str]) -> Container:
     )
 
 
-def _workload(inp: Input, cells: dict[str, str], states: Sequence[str], span: Span) -> Iterator[Fact]:
+def _workload(inp: Input, cells: dict[str, str], states: Sequence[str], span: Span, *, alone: bool) -> Iterator[Fact]:
     kind = cells["NAME"].partition("/")[0].partition(".")[0] if "/" in cells["NAME"] else ""
-    yield from workload_facts(inp, span, kind, cells.get("NAMESPACE", ""), _bare(cells["NAME"]), states)
+    yield from workload_facts(inp, span, kind, cells.get("NAMESPACE", ""), _bare(cells["NAME"]), states, alone=alone)
 
 
 def _event(cells: dict[str, str], span: Span) -> Event:
-    seen = cells.get("LAST SEEN", cells.get("AGE", ""))
+    seen = cells.get("LAST SEEN", cells.get("SEEN", cells.get("AGE", "")))
     count = cells.get("COUNT", "")
     return Event(
         type=cells["TYPE"],

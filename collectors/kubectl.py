@@ -19,7 +19,7 @@ from neuron_doctor.collectors.documents import (
 from neuron_doctor.collectors.kube import Event, event_facts
 from neuron_doctor.collectors.kube_describe import EVENT_ROW, MEMBER, parse_descriptions
 from neuron_doctor.collectors.kube_objects import event_of, kind_of, object_facts
-from neuron_doctor.collectors.kube_tables import ROW, is_bare_pod, is_title, parse_tables
+from neuron_doctor.collectors.kube_tables import ROW, is_bare_row, is_title, parse_tables
 from neuron_doctor.collectors.snapshot import Line, command_of, from_lines, has_form, opening, output
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.regexes import regex
@@ -53,7 +53,7 @@ def _sniff(head: bytes, _name: str) -> bool:
         return _DESCRIPTION.search(head) is not None and has_form(head, MEMBER, 0.95)
     if _EVENTS_FIRST.match(first):
         return has_form(head, EVENT_ROW)
-    return (is_title(first) or is_bare_pod(first)) and has_form(head, ROW)
+    return (is_title(first) or is_bare_row(first)) and has_form(head, ROW)
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
@@ -68,7 +68,7 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
         from neuron_doctor.collectors.kube_yaml import yaml_objects  # noqa: PLC0415 - loads a parser that few inputs need
 
         yield from _from_objects(inp, document_of(inp.path, _unprompted(lines)), yaml_objects)
-    elif is_title(first) or is_bare_pod(first):
+    elif is_title(first) or is_bare_row(first):
         yield from parse_tables(inp, rows)
     else:
         yield from parse_descriptions(inp, rows)

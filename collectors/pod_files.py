@@ -25,6 +25,13 @@ _ORDER = regex(r"\A\d{1,3}[._-](?=[a-z])")
 _CONTAINER = regex(r"(?P<name>[a-z\d][a-z\d-]{0,62})(?:_(?:previous|\d{1,3}))?")
 #: Behind the name of a job (kubeflow/training-operator, mpi-operator).
 _REPLICA = regex(r"-(?:worker|master|launcher|chief|ps|server|evaluator)(?:-\d{1,5})?")
+#: Behind the name of a JobSet: a replicated job, its number, the number of the pod, and letters that Kubernetes adds; behind that
+#: of a Job: the number of the pod, if it is indexed, and the letters, which make no words (apimachinery, util/rand).
+_OF_KIND = {
+    "jobset": regex(r"-[a-z\d](?:[a-z\d-]{0,40}[a-z\d])?-\d{1,5}-\d{1,5}(?:-[a-z\d]{1,5})?"),
+    "job": regex(r"(?:-\d{1,5})?-[bcdfghjklmnpqrstvwxz2456789]{5}"),
+}
+_OF_KIND |= {"trainjob": _OF_KIND["jobset"]}
 #: What may stand between the names of a pod and a container, or between a pod and other words.
 _BETWEEN = "._-"
 
@@ -51,11 +58,16 @@ def placed_by_pods(collection: Collection) -> Collection:
 
 def _of_workloads(collection: Collection) -> Iterator[str]:
     """The names of files that are those of replicas of the jobs that Kubernetes shows."""
-    jobs = {str(fact.data["name"]) for fact in collection.facts if fact.kind == "workload"} - {""}
+    told = (fact.data for fact in collection.facts if fact.kind == "workload" and fact.data["name"])
+    jobs = {(str(job["name"]), str(job["object"]).lower()) for job in told}
     for source in collection.sources if jobs else ():
         name = _PREVIOUS.sub("", plain(_name(source.path)))
-        if any(name.startswith(f"{job}-") and _REPLICA.fullmatch(name, len(job)) for job in jobs):
+        if any(name.startswith(f"{job}-") and _is_replica(name[len(job) :], kind) for job, kind in jobs):
             yield name
+
+
+def _is_replica(rest: str, kind: str) -> bool:
+    return any(form and form.fullmatch(rest) for form in (_REPLICA, _OF_KIND.get(kind)))
 
 
 def _is_free(place: Place, container: str) -> bool:

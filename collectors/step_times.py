@@ -26,7 +26,7 @@ _TABLE = "table"
 
 _PART = regex(
     r"(?P<name>[A-Za-z][A-Za-z\d_/+.-]{0,40}?(?: [A-Za-z]{1,12}){0,2}?)\"?"
-    r"(?: ?[(\[](?P<of>ms|us|s|secs?|seconds)[)\]])?(?: ?[=:] ?| )\"?"
+    r"(?: ?[(\[](?P<of>ms|us|s|secs?|seconds)[)\]])?(?: {0,12}[=:] {0,12}| {1,12})\"?"
     r"(?P<value>\d{1,9}(?:\.\d{1,9})?(?:[eE][+-]?\d{1,2})?)(?: ?(?P<unit>ms|us|s|secs?|seconds)\b)?"
 )
 _WORD = regex(r"[a-z]+(?:2[a-z]+)?")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from msgspec.structs import replace
 
+from neuron_doctor.collectors.attempt_files import placed_by_attempts
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.layout import placed_by_layout
 from neuron_doctor.collectors.pod_files import placed_by_pods
@@ -118,8 +119,8 @@ def collect_inputs(inputs: Iterable[Input], engine: Engine) -> Collection:
 
 
 def _placed(collection: Collection) -> Collection:
-    """With the pods and the hosts that only the whole tells."""
-    return placed_by_layout(placed_by_pods(placed_by_commands(collection)))
+    """With the pods, the attempts and the hosts that only the whole tells."""
+    return placed_by_layout(placed_by_attempts(placed_by_pods(placed_by_commands(collection))))
 
 
 def _with_zone(facts: Iterable[Fact], zone: ZoneInfo) -> Iterator[Fact]:

@@ -138,7 +138,11 @@ def _parameters(rule: Rule, rulebook: Rulebook) -> str:
 
 def _explains(explains: Explains) -> str:
     causes = ", ".join(f"`{cause}`" for cause in sorted(explains.causes))
-    return f"- {explains.relation}, within {format_duration(explains.within_ns)}, as {explains.edge}: {causes}\n"
+    records = sorted({f"`{query.name}`" for query in explains.unless})
+    unless = f", unless it has a record of its own ({', '.join(records)})" if records else ""
+    return (
+        f"- {explains.relation}, within {format_duration(explains.within_ns)}, as {explains.edge}: {causes}{unless}\n"
+    )
 
 
 def _follows(follows: Follows) -> str:

@@ -62,6 +62,8 @@ class Bystanders(Struct, frozen=True):
             )
         if place.job is not None:
             return bool(self.jobs) and _number(place.job) not in self.jobs
+        if fact.kind == "workload":
+            return bool(self.pods) and _word(str(fact.data["name"])) not in self.pods
         if place.container is not None:
             return bool(self.pods) and _word(pod_of(place.container)) not in self.pods
         return bool(self.nodes) and self._is_elsewhere(place.host)

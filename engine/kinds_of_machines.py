@@ -154,9 +154,9 @@ OF_MACHINES = (
     kind_of(
         "workload",
         "a Kubernetes object that runs a job to its end (Job, JobSet, PyTorchJob, ...) as kubectl shows it: `state` is "
-        "complete or failed",
+        "complete or failed, `alone` whether nothing else stands in the table",
         "kubectl",
-        "object:str namespace:str name:str state:str",
+        "object:str namespace:str name:str state:str alone:bool",
     ),
     kind_of(
         "queued",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from neuron_doctor.engine.expressions import holds
 from neuron_doctor.engine.facts import ranks_of
 from neuron_doctor.engine.follow import followed
 from neuron_doctor.engine.links import NEAR, OWN, WIDE, Link, Times, strength
@@ -58,6 +59,8 @@ def _links_of_rule(
         wide = explains.relation in _WIDE
         why = f"{explains.relation}: {matches[causes[0]].rule.title}"
         for effect in sorted(number for cause in explains.causes for number in effects.get(cause, ())):
+            if _has_own_reason(matches[effect], explains):
+                continue
             candidates = index.nearest_first(effect) if wide else index.near(effect, explains.relation)
             for cause in candidates:
                 link = _link(matches, times, records, effect, cause, explains, why)
@@ -65,6 +68,12 @@ def _links_of_rule(
                     yield link
                     if wide and link.sure:
                         break
+
+
+def _has_own_reason(effect: Match, explains: Explains) -> bool:
+    return any(
+        fact.name == query.name and holds(query.where, fact) for query in explains.unless for fact in effect.facts
+    )
 
 
 class _ByPlace:

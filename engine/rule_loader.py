@@ -15,6 +15,7 @@ from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.condition_loader import Spot, condition_of, duration_at, query_of
 from neuron_doctor.engine.errors import Location, RulebookError, RuleError
 from neuron_doctor.engine.expression_tree import NotLinear
+from neuron_doctor.engine.expressions import RecordQuery
 from neuron_doctor.engine.grades import EdgeType
 from neuron_doctor.engine.kinds import KINDS
 from neuron_doctor.engine.manifest import by_pack, misplaced, pack_of
@@ -252,10 +253,14 @@ def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
         loader.complain(source.value("cause"), f"there is no cause {doc.cause!r}", near(doc.cause, loader.causes))
     spot = Spot(loader, source, parameters=loader.parameters_of(doc.id))
     when = condition_of(doc.when, spot.at("when"))
-    explains = tuple(Explains(*_lag(e, spot.at("explains", i))) for i, e in enumerate(doc.explains))
+    explains = tuple(
+        Explains(*_lag(e, at := spot.at("explains", i)), _queries(e.unless, at.at("unless")))
+        for i, e in enumerate(doc.explains)
+    )
     follows = tuple(
         Follows(
             *_lag(f, spot.at("follows", i)),
+            (),
             _causes(f.but, spot.at("follows", i, "but")),
             roots=f.of == "root",
             unknown=f.unknown,
@@ -263,7 +268,7 @@ def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
         for i, f in enumerate(doc.follows)
     )
     _check_names(loader, doc, source)
-    ends = tuple(q for i, text in enumerate(doc.ends) if (q := query_of(text, spot.at("ends", i))))
+    ends = _queries(doc.ends, spot.at("ends"))
     if when is None or cause is None or len(loader.errors) > before:
         return None
     return Rule(
@@ -306,6 +311,10 @@ def _lag(doc: ExplainsDoc | FollowsDoc, spot: Spot) -> tuple[frozenset[str], str
     """What both directions of an explanation say alike: causes, relation, durations, edge."""
     within, lead = duration_at(doc.within, spot.at("within")), duration_at(doc.lead, spot.at("lead"))
     return _causes(doc.causes, spot.at("causes")), doc.relation, within or 0, lead or 0, doc.edge
+
+
+def _queries(texts: Sequence[str], spot: Spot) -> tuple[RecordQuery, ...]:
+    return tuple(query for i, text in enumerate(texts) if (query := query_of(text, spot.at(i))))
 
 
 def _check_names(loader: Unlinked, doc: RuleDoc, source: Document) -> None:

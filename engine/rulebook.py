@@ -36,13 +36,14 @@ class Cause(Struct, frozen=True):
 
 class Explains(Struct, frozen=True):
     """Findings of `causes` in `relation` to this rule's finding are its consequences, if it began at most `lead_ns`
-    after them and at most `within_ns` before them."""
+    after them and at most `within_ns` before them; but those that have a record for which one of `unless` holds."""
 
     causes: frozenset[str]
     relation: str
     within_ns: int
     lead_ns: int
     edge: EdgeType
+    unless: tuple[RecordQuery, ...]
 
 
 class Follows(Explains, frozen=True):

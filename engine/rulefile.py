@@ -167,6 +167,9 @@ class ExplainsDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     within: Duration = "1h"
     lead: Duration = "5m"
     edge: EdgeType = EdgeType.CAUSED_BY
+    unless: Annotated[
+        list[Query], Meta(description="findings with one of these records have a reason of their own, and stay")
+    ] = []
 
 
 class FollowsDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):

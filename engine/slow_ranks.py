@@ -25,6 +25,9 @@ from neuron_doctor.engine.match import canonical
 _FEWEST_RANKS, _FEWEST_STEPS, _ONE_IN = 4, 4, 4
 #: It works so much longer than the others do, and waits so much less.
 _LONGER, _LESS = 1.5, 3
+#: One that works less longer than that is believed where the waits of all others prove it, of so many ranks, and where it is the
+#: only one: stages of a pipeline differ by as much, but of these there is a rank for each replica.
+_FEWEST_WITNESSES = 8
 #: The least share of a step for which others wait, and how far the steps of ranks that meet may seem to differ.
 _WAITED, _ALIKE = 0.2, 0.15
 #: What is longer by less of a step is no reason for such a wait.
@@ -118,6 +121,9 @@ def _slow(ranks: Sequence[_Rank], part: str, is_waited_for: Callable[[Ranks, Ran
         return []
     usual, step = median(one.work for one in ranks), median(one.step for one in ranks)
     least = max(_LONGER * usual, usual + _EXCESS * step)
+    if part == "own" and len(ranks) >= _FEWEST_WITNESSES:
+        seen = usual + _WAITED * step
+        least = seen if sum(one.work >= seen for one in ranks) == 1 else least
     slow = [one for one in ranks if one.work >= least]
     peers = [one for one in ranks if one.work < least]
     together = all(abs(one.step - step) <= _ALIKE * step for one in ranks)

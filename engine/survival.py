@@ -9,13 +9,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine.expressions import RecordQuery, holds
-from neuron_doctor.engine.facts import Fact, pod_of
+from neuron_doctor.engine.facts import Clock, Fact, pod_of
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.timeline import Timeline
 
 #: A rank that goes on for so long after an error has survived it (its log may lag that of the dead by less).
 SURVIVED_NS = 120 * 1_000_000_000
+#: Hosts of one cluster, whose clocks are set by the network, differ by less.
+_IN_STEP_NS = 60 * 1_000_000_000
+_NUMBER = regex(r"\d+")
 #: So many clocks that can be compared are looked at for the latest progress of a job.
 _CLOCKS = 16
 
@@ -144,9 +148,27 @@ def _passed(fact: Fact, progress: Progress) -> bool:
                 return True
     if moment is None:
         return False
-    others = (then for later, then in progress.latest if later.source != fact.source and _is_of_the_job(later, fact))
-    gaps = (clocks.difference(moment, then) for then in others)
-    return any(gap is not None and gap.low >= SURVIVED_NS for gap in gaps)
+    others = ((o, then) for o, then in progress.latest if o.source != fact.source and _is_of_the_job(o, fact))
+    return any(_surely_later(fact, moment, later, then, clocks) for later, then in others)
+
+
+def _surely_later(fact: Fact, moment: Moment, later: Fact, then: Moment, clocks: Timeline) -> bool:
+    """Whether progress was so long after a record that its log does not only lag. Containers of one template show one zone,
+    whatever that is, and their hosts are in step."""
+    gap = clocks.difference(moment, then)
+    if gap is not None and gap.low >= SURVIVED_NS:
+        return True
+    shown = then.instant.ns - moment.instant.ns
+    if shown < SURVIVED_NS + _IN_STEP_NS or not _are_replicas(fact, moment, later, then):
+        return False
+    return gap is None or gap.high >= shown
+
+
+def _are_replicas(fact: Fact, moment: Moment, later: Fact, then: Moment) -> bool:
+    """Whether the wall clocks of two pods show these times whose names differ in nothing but their numbers."""
+    pods = pod_of(fact.place.container), pod_of(later.place.container)
+    alike = all(pods) and len({_NUMBER.sub("#", pod) for pod in pods}) == 1
+    return alike and all(one.instant.clock is Clock.HOST_LOCAL and not one.part for one in (moment, then))
 
 
 def _is_of_the_job(later: Fact, fact: Fact) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from snapshot_inputs import as_input, by_kind, facts_of, one, read
 
-from neuron_doctor.collectors.kube_tables import is_bare_pod, is_title
+from neuron_doctor.collectors.kube_tables import is_title
 from neuron_doctor.collectors.kubectl import COLLECTORS
 from neuron_doctor.engine.facts import Clock, Fact, Place
 
@@ -42,33 +42,6 @@ def test_a_wide_table_of_pods_gives_phase_restarts_and_node() -> None:
 def test_a_table_may_stand_below_its_command_and_a_date() -> None:
     typed = "$ date -u; kubectl -n training get pods -o wide\nWed Mar 18 02:31:44 UTC 2026\n"
     assert [f.data["name"] for f in facts_of(typed + PODS)] == [f.data["name"] for f in facts_of(PODS)]
-
-
-BARE = """\
-# kubectl get po -A -o wide | grep -e bert -e canine
-lang-a   bert-master-0     1/1   Running            0             22h    100.64.12.9    ip-100-64-12-9.ec2.internal
-lang-b   canine-master-0   0/1   CrashLoopBackOff   6 (2m ago)    14m    100.64.12.9    ip-100-64-12-9.ec2.internal    <none>
-lang-b   canine-worker-0   0/1   Pending            0             2d5h   <none>         <none>
-"""
-
-
-def test_rows_of_pods_that_lost_their_title_are_pods_all_the_same() -> None:
-    found = by_kind(facts_of(BARE))["pod"]
-    told = [(f.data["namespace"], f.data["name"], f.data["phase"], f.data["restarts"], f.place.host) for f in found]
-    assert told == [
-        ("lang-a", "bert-master-0", "Running", 0, "ip-100-64-12-9.ec2.internal"),
-        ("lang-b", "canine-master-0", "CrashLoopBackOff", 6, "ip-100-64-12-9.ec2.internal"),
-        ("lang-b", "canine-worker-0", "Pending", 0, None),
-    ]
-    bare = "bert-0   1/1   Running   0   22h\nbert-1   1/1   Running   1 (3h ago)   22h\n"
-    assert [f.data["name"] for f in by_kind(facts_of(bare))["pod"]] == ["bert-0", "bert-1"]
-
-
-@pytest.mark.parametrize(
-    "text", ["epoch   1/10   Loss   0   22\n", "step 3   1/1   done   0   5s\n", "a   1/1   Running\n"]
-)
-def test_other_rows_with_a_ratio_are_no_pods(text: str) -> None:
-    assert not is_bare_pod(text.rstrip())
 
 
 def test_the_address_of_a_pod_is_told_by_all_forms() -> None:
@@ -425,6 +398,24 @@ def test_the_word_of_its_operator_tells_it_too() -> None:
     volcano |= {"status": {"state": {"phase": "Completed"}}}
     assert ends_of(json.dumps(ray, indent=1)) == {("r", "complete")}
     assert ends_of(json.dumps(volcano, indent=1)) == {("v", "complete")}
+
+
+@pytest.mark.parametrize(
+    ("status", "ends"),
+    [
+        ({"jobDeploymentStatus": "Failed", "jobStatus": "FAILED"}, {("r", "failed")}),
+        ({"jobDeploymentStatus": "Complete", "jobStatus": "FAILED"}, {("r", "failed")}),
+        ({"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED"}, {("r", "complete")}),
+        ({"jobDeploymentStatus": "Failed", "jobStatus": "RUNNING", "reason": "DeadlineExceeded"}, {("r", "failed")}),
+        ({"jobDeploymentStatus": "Complete", "jobStatus": "STOPPED"}, set()),
+        ({"jobDeploymentStatus": "Running", "jobStatus": "RUNNING"}, set()),
+    ],
+)
+def test_of_a_job_of_ray_the_word_of_its_deployment_tells_of_failures_alone(
+    status: dict[str, str], ends: set[tuple[str, str]]
+) -> None:
+    ray = {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": {"name": "r"}, "status": status}
+    assert ends_of(json.dumps(ray, indent=1)) == ends
 
 
 WAITS = (

@@ -100,3 +100,23 @@ def test_a_known_place_stays() -> None:
 def test_a_name_states_a_replica_of_a_job_that_kubernetes_shows(path: str, container: str | None) -> None:
     job = Fact("workload", {"object": "PyTorchJob", "name": "train", "state": "complete"}, NOWHERE, Span("j"), "j")
     assert containers(path, job) == (container, container)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "stated"),
+    [
+        ("JobSet", "train-workers-0-1-x7k2m.log", True),
+        ("JobSet", "train-workers-0-1.log", True),
+        ("TrainJob", "train-node-0-3.log", True),
+        ("JobSet", "train-run-3.log", False),
+        ("Job", "train-0-x7k2m.log", True),
+        ("Job", "train-x7k2m.log", True),
+        ("Job", "train-debug.log", False),
+        ("Job", "other-x7k2m.log", False),
+        ("PyTorchJob", "train-workers-0-1.log", False),
+    ],
+)
+def test_a_name_states_a_pod_of_a_job_by_how_its_kind_calls_them(kind: str, path: str, stated: bool) -> None:
+    job = Fact("workload", {"object": kind, "name": "train", "state": "complete"}, NOWHERE, Span("j"), "j")
+    name = path.removesuffix(".log") if stated else None
+    assert containers(path, job) == (name, name)

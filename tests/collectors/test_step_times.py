@@ -31,6 +31,10 @@ from neuron_doctor.collectors.step_times import parts_of
             "iteration 120/ 5000 | consumed samples: 61440 | elapsed time per iteration (ms): 1950.6 | data time: 30.1 ms",
             {"total": 1.9506, "data": 0.0301},
         ),
+        (
+            "timers | iter 9000 | fwd-bwd  1206.1 ms | grad-allreduce-wait    23.2 ms | optimizer 31.5 ms",
+            {"work": 1.2061, "wait": 0.0232},
+        ),
         ("step 7 comm_wait: 1.2e-1 s total: 2.0 s", {"wait": 0.12, "total": 2.0}),
         (
             "rank=1 it=5360 iter_s=7.18 data_s=0.01 fwdbwd_s=1.91 allreduce_wait_s=5.25 loss=1.3182",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import hit, pack, rule, source
+from msgspec.structs import replace
 
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Collection, Fact, Source
@@ -234,3 +235,14 @@ def test_what_makes_pods_has_no_node_and_a_pod_whose_node_is_not_known_may_be_on
     data = {"type": "Warning", "reason": "Failed", "object": about, "message": "", "repeats": 1, "resolved": False}
     event = Fact("k8s-event", data, told.place, told.span, "pods")
     assert role_of_broken(tmp_path, event, hw_error("agent.log", "n9"), logs=(source("agent.log"),)) is role
+
+
+@pytest.mark.parametrize(("job", "found"), [("nightly-eval", Role.CONTEXT), ("sft", Role.CASCADE)])
+def test_a_failed_job_of_whose_pods_nothing_was_collected_is_of_others(tmp_path: Path, job: str, found: Role) -> None:
+    failed = 'record: workload where state == "failed"'
+    rules = (rule("job-failed", failed, at="job", more="role: victim\n"), rule("raised", "record: x", patterns=("x",)))
+    data = {"object": "Job", "namespace": "ml", "name": job, "state": "failed"}
+    stranger = replace(hit("y", source="pods"), kind="workload", data=data)
+    logs = Collection((source("sft-worker-0.log"), PODS), (stranger, listed("sft-worker-0", "n1")))
+    roles = {finding.rule: finding.role for finding in diagnose(pack(tmp_path, *rules), logs).findings}
+    assert roles["job-failed"] is found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from builders import hit, pack, rule
 from msgspec.structs import replace
 from test_decide import roles, run
@@ -126,3 +127,18 @@ def test_a_finding_about_the_job_is_at_every_place(tmp_path: Path) -> None:
         rule("gone", "{all: [{record: aborting}, {finding: told}]}", cause="bug", patterns=("aborting",)),
     )
     assert "gone" in roles(run(rulebook, hit("aborting", host="a", rank=3), hit("waiting", host="b", rank=9, offset=1)))
+
+
+@pytest.mark.parametrize(("what", "role"), [("E1", Role.ROOT), ("I1", Role.CASCADE), (None, Role.CASCADE)])
+def test_what_has_a_reason_of_its_own_is_no_consequence(tmp_path: Path, what: str | None, role: Role) -> None:
+    more = "explains:\n  - {causes: [bug], relation: same-host, within: 1h, unless: ['raising where what starts with \"E\"']}\n"
+    found = run(
+        pack(
+            tmp_path,
+            rule("broke", "record: broken", cause="broken-device", at="host", patterns=("broken",), more=more),
+            rule("raised", "record: raising", cause="bug", patterns=("raising",)),
+        ),
+        hit("broken", host="a"),
+        hit("raising", host="a", rank=1, data={"what": what} if what else {}, offset=3),
+    )
+    assert roles(found) == {"broke": Role.ROOT, "raised": role}

@@ -36,6 +36,17 @@ def test_a_third_of_the_ranks_are_no_exception_and_three_ranks_are_too_few() -> 
     assert slow(job(1, ranks=3)) == []
 
 
+def test_of_eight_ranks_whose_waits_prove_it_one_that_works_somewhat_longer_is_it() -> None:
+    def lasting(work: float, *late: int, ranks: int = 8) -> list[Fact]:
+        return [told(r, work, 1240 - work) if r in late else told(r, 850, 390) for r in range(ranks)]
+
+    assert slow(lasting(1210, 5)) == [5]
+    assert slow(lasting(1210, 5, ranks=7)) == []
+    assert slow(lasting(1210, 3, 7)) == [], "two may be the last stage of a pipeline, which has more to do"
+    assert slow(lasting(1000, 5)) == [], "nobody waits long enough for it"
+    assert slow([*lasting(1210, 5), told(9, 850, 30)]) == [], "not all of them wait"
+
+
 def test_without_work_the_rest_of_the_step_is_it() -> None:
     facts = [told(rank, 0, 10 if rank == 2 else 1210, total=1910) for rank in range(6)]
     for fact in facts:

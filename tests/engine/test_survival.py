@@ -120,3 +120,21 @@ def test_what_ends_a_server_is_told_without_the_requests_that_it_turned_away_bef
 def test_the_steps_of_other_ranks_do_not_stand_for_answers(tmp_path: Path) -> None:
     raised = hit("waiting", rank=3, at=10)
     assert role(tmp_path, raised, progress(rank=0, at=20, offset=90), survivable="served") is Role.CASCADE
+
+
+@pytest.mark.parametrize(
+    ("pod", "at", "found"),
+    [
+        ("olmo-node-0-0", 900, Role.SURVIVED),
+        ("olmo-node-0-0", 150, Role.CASCADE),  # hosts are in step to a minute
+        ("olmo-eval-0", 900, Role.CASCADE),
+        (None, 900, Role.CASCADE),
+    ],
+)
+def test_the_steps_of_a_pod_of_the_same_template_end_the_wait_of_one_whose_host_is_known(
+    tmp_path: Path, pod: str | None, at: float, found: Role
+) -> None:
+    wait = hit("waiting", container="olmo-node-0-1", host="a", at=10)
+    assert role(tmp_path, wait, progress(container=pod, host="b", at=at, source="t")) is found
+    later = hit("waiting", container="olmo-node-0-1", host="a", at=at + 10, offset=70)
+    assert role(tmp_path, wait, later, progress(container=pod, host="b", at=at, source="t")) is Role.CASCADE

@@ -1,0 +1,52 @@
+"""Logs of which each attempt of a job has one of its own, beside each other: `worker-0.attempt0.log`, `worker-0.attempt1.log`.
+
+A number in the name of one file may be that of one container alone, which came back while the others went on. It is that of the
+whole job where whoever has such logs has one of the last attempt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from msgspec.structs import replace
+
+from neuron_doctor.collectors.hints import plain
+from neuron_doctor.engine.facts import Collection, Source
+from neuron_doctor.engine.regexes import regex
+
+_NUMBERED = regex(
+    r"(?P<of>.{0,200}?)[._-]?(?<![A-Za-z])(?:attempt|restart|retry|try)[._=-]?(?P<number>\d{1,4})", re.IGNORECASE
+)
+
+
+def placed_by_attempts(collection: Collection) -> Collection:
+    """The collection with the attempts that the names of sources state, for them and their facts: of those without one."""
+    found = _attempts(collection.sources)
+    if not found:
+        return collection
+    sources = tuple(
+        replace(s, place=replace(s.place, attempt=found[s.path])) if s.path in found else s for s in collection.sources
+    )
+    facts = tuple(
+        replace(f, place=replace(f.place, attempt=found[f.span.path]))
+        if f.span.path in found and f.place.attempt is None
+        else f
+        for f in collection.facts
+    )
+    return Collection(sources, facts)
+
+
+def _attempts(sources: Iterable[Source]) -> Mapping[str, int]:
+    """The attempts by path, where they are those of the job."""
+    logs: dict[str, dict[str, int]] = defaultdict(dict)
+    for source in sources:
+        folder, _, name = source.path.replace("!", "/").rpartition("/")
+        if source.place.attempt is None and (numbered := _NUMBERED.fullmatch(plain(name))):
+            logs[f"{folder}/{numbered['of']}"][source.path] = int(numbered["number"])
+    last = max((number for told in logs.values() for number in told.values()), default=0)
+    several = any(len(set(told.values())) > 1 for told in logs.values())
+    if not several or not all(last in told.values() for told in logs.values()):
+        return {}
+    return {path: number for told in logs.values() for path, number in told.items()}

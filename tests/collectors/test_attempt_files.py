@@ -1,0 +1,58 @@
+"""Logs whose names state an attempt: whose attempt that is."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_doctor.collectors.attempt_files import placed_by_attempts
+from neuron_doctor.engine.facts import NOWHERE, Collection, Fact, Place, Source, Span
+
+
+def attempts(*paths: str, place: Place = NOWHERE, said: Place = NOWHERE) -> list[int | None]:
+    """The attempts of facts of these sources, which are those of the sources, too."""
+    sources = tuple(Source(path, path, "log", place=place) for path in paths)
+    facts = tuple(Fact("hit", {"pattern": "p"}, said, Span(path), path) for path in paths)
+    placed = placed_by_attempts(Collection(sources, facts))
+    if said == NOWHERE:
+        assert [s.place.attempt for s in placed.sources] == [f.place.attempt for f in placed.facts]
+    return [fact.place.attempt for fact in placed.facts]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "w-0.attempt{}.log",
+        "w-0-attempt-{}.log.gz",
+        "w-0_restart_{}.txt",
+        "attempt{}.out",
+        "all.tar!w.retry={}.log",
+        "w/try{}",
+    ],
+)
+def test_the_logs_of_all_attempts_of_one_worker_state_theirs(name: str) -> None:
+    assert attempts(name.format(0), name.format(1), "events.txt") == [0, 1, None]
+
+
+def test_a_worker_that_came_back_while_others_went_on_makes_no_attempt_of_the_job() -> None:
+    assert attempts("w-0.attempt0.log", "w-0.attempt1.log", "w-1.attempt0.log") == [None] * 3
+    assert attempts("w-0.attempt0.log", "w-0.attempt1.log", "w-1.attempt1.log") == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("w-0.attempt1.log", "w-1.attempt1.log"),
+        ("w-0.log", "w-1.log"),
+        ("reattempt0.log", "reattempt1.log"),
+        ("entry0.log", "entry1.log"),
+        ("attempt.log", "attempts-0-1.log"),
+    ],
+)
+def test_names_that_state_no_two_attempts_state_none(names: tuple[str, ...]) -> None:
+    assert attempts(*names) == [None] * len(names)
+
+
+def test_what_a_folder_or_a_line_says_of_the_attempt_stays() -> None:
+    sources = tuple(Source(path, path, "log", place=Place(attempt=7)) for path in ("a.attempt0.log", "a.attempt1.log"))
+    assert placed_by_attempts(Collection(sources, ())).sources == sources
+    assert attempts("a.attempt0.log", "a.attempt1.log", said=Place(attempt=7)) == [7, 7]

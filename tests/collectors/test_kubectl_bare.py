@@ -1,0 +1,67 @@
+"""Rows of pods and events that lost the title of their table, as `grep` and `--no-headers` leave them."""
+
+from __future__ import annotations
+
+import pytest
+from snapshot_inputs import by_kind, facts_of
+
+from neuron_doctor.collectors.kube_tables import is_bare_row
+
+BARE = """\
+# kubectl get po -A -o wide | grep -e bert -e canine
+lang-a   bert-master-0     1/1   Running            0             22h    100.64.12.9    ip-100-64-12-9.ec2.internal
+lang-b   canine-master-0   0/1   CrashLoopBackOff   6 (2m ago)    14m    100.64.12.9    ip-100-64-12-9.ec2.internal    <none>
+lang-b   canine-worker-0   0/1   Pending            0             2d5h   <none>         <none>
+"""
+
+
+def test_rows_of_pods_that_lost_their_title_are_pods_all_the_same() -> None:
+    found = by_kind(facts_of(BARE))["pod"]
+    told = [(f.data["namespace"], f.data["name"], f.data["phase"], f.data["restarts"], f.place.host) for f in found]
+    assert told == [
+        ("lang-a", "bert-master-0", "Running", 0, "ip-100-64-12-9.ec2.internal"),
+        ("lang-b", "canine-master-0", "CrashLoopBackOff", 6, "ip-100-64-12-9.ec2.internal"),
+        ("lang-b", "canine-worker-0", "Pending", 0, None),
+    ]
+    bare = "bert-0   1/1   Running   0   22h\nbert-1   1/1   Running   1 (3h ago)   22h\n"
+    assert [f.data["name"] for f in by_kind(facts_of(bare))["pod"]] == ["bert-0", "bert-1"]
+
+
+@pytest.mark.parametrize(
+    "text", ["epoch   1/10   Loss   0   22\n", "step 3   1/1   done   0   5s\n", "a   1/1   Running\n"]
+)
+def test_other_rows_with_a_ratio_are_no_pods(text: str) -> None:
+    assert not is_bare_row(text.rstrip())
+
+
+BARE_EVENTS = """\
+4h2m                    Normal    Scheduled     pod/olmo-0     Successfully assigned ml/olmo-0 to ip-10-5-2-7.ec2.internal
+4h2m (x3 over 4h5m)     Warning   FailedMount   pod/olmo-1     MountVolume.SetUp failed for volume "shm" : timed out
+95m                     Warning   Evicted       pod/ship-9x2   The node was low on resource: ephemeral-storage.
+"""
+
+
+@pytest.mark.parametrize("namespace", ["", "train    "])
+def test_rows_of_events_that_lost_their_title_are_events_all_the_same(namespace: str) -> None:
+    found = facts_of("".join(namespace + row for row in BARE_EVENTS.splitlines(keepends=True)))
+    told = [(f.data["object"], f.data["reason"], f.data["repeats"], f.place.host) for f in found]
+    assert told == [
+        ("pod/olmo-0", "Scheduled", 1, "ip-10-5-2-7.ec2.internal"),
+        ("pod/olmo-1", "FailedMount", 3, None),
+        ("pod/ship-9x2", "Evicted", 1, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["4h2m  Warning  the disk  is full", "3m  INFO  Started  pod/a  it runs", "12:01  Warning  Evicted  pod/a  full"],
+)
+def test_other_rows_that_begin_with_an_age_are_no_events(text: str) -> None:
+    assert not is_bare_row(text)
+
+
+@pytest.mark.parametrize(("age", "over"), [("4h1m", True), ("4h9m", False)])
+def test_a_volume_was_mounted_in_the_end_where_a_container_was_asked_how_it_is(age: str, over: bool) -> None:
+    asked = f"{age}    Warning   Unhealthy   pod/olmo-1   Startup probe failed: connection refused\n"
+    [mount] = [fact for fact in facts_of(BARE_EVENTS + asked) if fact.data["reason"] == "FailedMount"]
+    assert mount.data["resolved"] is over
