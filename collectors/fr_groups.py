@@ -27,7 +27,7 @@ from neuron_doctor.collectors.fr_entries import (
     text,
 )
 from neuron_doctor.collectors.fr_excerpt import RECENT, Left
-from neuron_doctor.engine.recorder import COLLECTIVE, PENDING, GroupRecord, Operation, Pair
+from neuron_doctor.engine.recorder import COLLECTIVE, PENDING, RECEIVE, GroupRecord, Operation, Pair
 
 _WITH_FRAMES = 64
 
@@ -310,7 +310,8 @@ def _moves(rows: Rows, completions: bool) -> tuple[list[_Move], set[int]]:
     """The point-to-point operations in order, and the positions of the entries that close a batch of them.
 
     The inner entries of a batch stay `scheduled` for ever: `<backend>:coalesced`, which follows them under the same
-    number (of collectives, or of point-to-point operations), carries the state.
+    number (of collectives, or of point-to-point operations), carries the state. Where a ring has lost those of an open
+    one, the closing entry stands for a receive from nobody knows whom.
     """
     marked = [row for row in rows.collectives if is_closing(row[1])] if rows.transfers else []
     moves: list[_Move] = []
@@ -327,8 +328,14 @@ def _moves(rows: Rows, completions: bool) -> tuple[list[_Move], set[int]]:
         if inner < len(moves) or row[1].get("is_p2p") is True:
             closings.add(row[0])
             moves[inner:] = [move._replace(closing=row) for move in moves[inner:]]
+            moves += [_Move(row, row, RECEIVE, -1, -1)] if _is_all_that_is_left(row, moves[inner:], completions) else []
             loose = len(moves)
     return _without_leftovers(rows, moves, completions), closings
+
+
+def _is_all_that_is_left(closing: Row, inner: list[_Move], completions: bool) -> bool:
+    """Whether a ring has lost what an open batch is made of: its rank waits in it, for whom no dump tells."""
+    return not inner and completions and not is_done(closing[1], completions)
 
 
 def _same_batch(inner: Entry, closing: Entry) -> bool:
@@ -341,7 +348,7 @@ def _without_leftovers(rows: Rows, moves: list[_Move], completions: bool) -> lis
 
     They show by their numbers: a batch uses up one of the collectives', or gives one of its own to several entries.
     """
-    single = [move for move in moves if move.closing is move.row]
+    single = [move for move in moves if not _is_of_batch(move)]
     numbers = {sequence(move.row[1]) for move in single}
     own = [integer(move.row[1].get("p2p_seq_id"), 0) for move in single]
     shared = len(set(own)) < len(own) and 0 not in own
@@ -349,7 +356,7 @@ def _without_leftovers(rows: Rows, moves: list[_Move], completions: bool) -> lis
         return moves
     if any(entry.get("state") == "completed" for listed in (rows.collectives, rows.transfers) for _, entry in listed):
         return moves
-    return [move for move in moves if move.closing is not move.row]
+    return [move for move in moves if _is_of_batch(move)]
 
 
 def _transfer(move: _Move, *, framed: bool = False) -> Operation:
@@ -374,9 +381,13 @@ def _open_moves(moves: list[_Move], completions: bool) -> tuple[list[_Move], lis
     return done, undone
 
 
+def _is_of_batch(move: _Move) -> bool:
+    return move.closing is not move.row or is_closing(move.row[1])
+
+
 def _stream(move: _Move) -> tuple[int, int]:
     """What serialises it: a batch runs on the group's own stream, single operations on one for each two ends."""
-    if move.closing is not move.row:
+    if _is_of_batch(move):
         return (-2, -2)
     return (move.source, move.target) if move.source < move.target else (move.target, move.source)
 

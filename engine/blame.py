@@ -17,12 +17,12 @@ from neuron_doctor.engine.own_rounds import (
     have_come_to_one_place,
     left_their_order,
     short_of_a_round,
-    short_of_its_partner,
 )
 from neuron_doctor.engine.pair_order import out_of_pair_order
 from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import GroupRecord, RankRecord, named_ranks
+from neuron_doctor.engine.short_ranks import short_ranks, unbalanced
 from neuron_doctor.engine.waitfor import bottoms, upstream
 
 #: The ranks that wait, directly or through others, are listed for this many faults; for more, those who wait directly.
@@ -309,15 +309,12 @@ def _of_transfer(hang: Hang, gathering: Gathering) -> Blame:
 
 
 def _short(hang: Hang, ranks: Sequence[int], gathering: Gathering) -> Blame | None:
-    """The one of these ranks that left out a transfer of its round, if its own past tells."""
-    short = tuple(short_of_a_round(hang.groups, hang.dumps, ranks))
-    told = "issued fewer transfers in its last round than in each one before"
-    if gathering.is_transfer and not short:
-        short, told = (
-            short_of_its_partner(gathering.group),
-            "has issued one transfer less than the other end of all of them",
-        )
-    return Blame("p2p-missing", told, short, gathering=gathering, about_ranks=True) if len(short) == 1 else None
+    """The one of these ranks that left out a transfer, if its own past tells, or the books; else two, if one of them did."""
+    short, told = short_ranks(hang, ranks, gathering)
+    two = unbalanced(hang, ranks, gathering) if not short else ()
+    told = "issued more ends of transfers, or fewer, than the other: which of the two no dump tells" if two else told
+    found = Blame("p2p-missing", told, short, members=two, gathering=gathering, about_ranks=True)
+    return found if short or two else None
 
 
 def _awaited_by_all(cycle: Sequence[Gathering]) -> Blame | None:
@@ -395,7 +392,8 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
         left = tuple(left_their_order(hang.groups, hang.dumps, ranks))
         culprits = odd or (left if len(left) == 1 else ())
         unordered = Blame("p2p-order", told, culprits=culprits, members=tuple(ranks), gathering=transfers[0])
-        return [_short(hang, ranks, transfers[0]) or unordered]
+        short = _short(hang, ranks, transfers[0])
+        return [short if short and (short.culprits or not culprits) else unordered]
     if not transfers:
         return [Blame("order-mismatch", told, culprits=odd, members=tuple(ranks), gathering=cycle[0])]
     return _of_mixed_cycle(hang, cycle, ranks, odd, told)
@@ -407,7 +405,8 @@ def _of_mixed_cycle(
     """Ranks that wait for one another in transfers and collectives."""
     collective = next((gathering for gathering in cycle if not gathering.is_transfer), cycle[0])
     skipped = next((g for g in cycle if g.is_transfer and set(g.absent) & set(odd or ranks)), None)
-    short = (_short(hang, ranks, skipped) or _awaited_by_all(cycle)) if skipped and not odd else None
+    short = _short(hang, ranks, skipped) if skipped and not odd else None
+    short = short if short and short.culprits else _awaited_by_all(cycle) if skipped and not odd else None
     if short:
         return [short]
     if odd or not all(_has_done_so_before(hang, cycle, rank) for rank in ranks):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, field
 
+from neuron_doctor.engine.any_source import late_senders
 from neuron_doctor.engine.argument_vote import first_disagreement
 from neuron_doctor.engine.inversions import inversions
 from neuron_doctor.engine.process_groups import Member, ProcessGroup
@@ -76,8 +77,9 @@ class Gathering(Struct, eq=False):
 
     @property
     def is_open_ended(self) -> bool:
-        """Whether nothing tells who should come: a receive from anybody, or a group whose members are not recorded."""
-        return not self.group.proven or (self.ends is not None and self.ends[0] < 0)
+        """Whether nothing tells who should come: a receive from anybody of whom none is known to be late, or a group whose
+        members are not recorded."""
+        return not self.group.proven or (self.ends is not None and self.ends[0] < 0 and not self.absent)
 
 
 class Waits(Struct, dict=True):
@@ -120,6 +122,7 @@ def waits(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], *, transf
             _see_members(gathering, group, ordinal, first, dumps)
     for gathering, wanted in exchanged.values():
         _see_partner(gathering, wanted, first, dumps)
+        gathering.absent += _late(gathering, groups)
     by_rank = {rank: [gathering for *_, gathering in sorted(placed[rank], key=lambda one: one[:2])] for rank in placed}
     return Waits(gatherings, by_rank, first)
 
@@ -215,6 +218,13 @@ def _see_held(gathering: Gathering, rank: int, operation: Operation | None, firs
     place = operation.batch if operation.batch >= 0 else operation.record
     if first < place:
         gathering.held[rank] = place
+
+
+def _late(gathering: Gathering, groups: list[ProcessGroup]) -> tuple[int, ...]:
+    """Who is late for a receive from anybody."""
+    one, (source, target) = gathering.operation, gathering.ends or (0, -1)
+    takes = one is not None and one.kind == RECEIVE and one.source < 0 <= one.target and gathering.group.proven
+    return late_senders(gathering.group, groups, target, one.record) if one and takes and source < 0 else ()
 
 
 class _Wanted(Struct, frozen=True):

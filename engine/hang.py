@@ -14,6 +14,7 @@ from neuron_doctor.engine.gatherings import Gathering, Waits
 from neuron_doctor.engine.order_vote import out_of_step
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import ROOTED, Operation, RankRecord
+from neuron_doctor.engine.round_books import Gap, Omission, gaps_of_rounds, omissions
 from neuron_doctor.engine.tie_vote import differing_ends, settled
 from neuron_doctor.engine.transfer_books import Misdirected, misdirected_ranks
 from neuron_doctor.engine.waitfor import bottoms, reversed_edges
@@ -98,6 +99,16 @@ class Hang(Struct, dict=True):
     def unbalanced(self) -> list[Misdirected]:
         """The ranks that sent to, or receive from, the wrong peer by the books of their groups, whether they wait or not."""
         return misdirected_ranks(self.groups)
+
+    @cached_property
+    def gaps(self) -> list[Gap]:
+        """What does not balance in rounds of transfers that all ends have issued."""
+        return gaps_of_rounds(self.groups)
+
+    @cached_property
+    def omissions(self) -> list[Omission]:
+        """The ranks that left out transfers by the books of one round, whether they wait or not."""
+        return omissions(self.gaps, self.dumps)
 
     def is_waited_for(self, bottom: Sequence[int]) -> bool:
         """Whether anybody waits for the end of a chain of waits; where a stuck device stands is no such end."""
@@ -218,7 +229,9 @@ def _deals_with(group: ProcessGroup, rank: int, peers: Collection[int]) -> bool:
 
 
 def _sends(gathering: Gathering, rank: int) -> bool:
-    return gathering.ends is not None and gathering.ends[0] == rank
+    """Whether a rank is, or would be, the source of a transfer: to one who receives from anybody, all others are."""
+    source, target = gathering.ends or (-1, rank)
+    return source == rank or (source < 0 and target != rank)
 
 
 def is_first_contact(hang: Hang, gathering: Gathering, rank: int) -> bool:

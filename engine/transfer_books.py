@@ -1,4 +1,7 @@
-"""Transfers with the wrong rank, told by the books: all that ranks sent was received, but for what one of them put amiss."""
+"""Transfers with the wrong rank, told by the books: all that ranks sent was received, but for what one of them put amiss.
+
+The books are those of all that was recorded; where rings have lost some of it, those of the one round that does not balance.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import NamedTuple
 
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import SEND
+from neuron_doctor.engine.round_books import gaps_of_a_round
 
 #: More ends of transfers with the right rank, in either direction, and none with the wrong one, are a habit.
 _HABIT = 3
@@ -39,13 +43,19 @@ class _Books(NamedTuple):
 
 def misdirected_ranks(groups: Sequence[ProcessGroup]) -> list[Misdirected]:
     """One rank at most of each group, as two amiss could be explained in several ways. What no dump is there to confirm
-    does not count; where rings have lost some ends of transfers and kept others, nothing is told."""
+    does not count; where rings have lost some ends of transfers and kept others, only a round that they describe tells."""
     return [found for group in groups if (found := _of_group(group, groups))]
 
 
-def _of_group(group: ProcessGroup, groups: Iterable[ProcessGroup]) -> Misdirected | None:
+def _of_group(group: ProcessGroup, groups: Sequence[ProcessGroup]) -> Misdirected | None:
     books = _books(group)
     gaps = _gaps(books, {rank for rank, member in group.members.items() if member.record})
+    return _amiss(group, groups, books, gaps) or _amiss(group, groups, books, gaps_of_a_round(group, groups))
+
+
+def _amiss(
+    group: ProcessGroup, groups: Iterable[ProcessGroup], books: _Books, gaps: Counter[tuple[int, int]]
+) -> Misdirected | None:
     if len(gaps) != _TWO or gaps.total():
         return None
     [(lost, times)], [wanting] = (+gaps).items(), (-gaps).keys()
