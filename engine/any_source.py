@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from neuron_doctor.engine.process_groups import Member, ProcessGroup
 from neuron_doctor.engine.recorder import RECEIVE, SEND, Operation
-from neuron_doctor.engine.round_books import common_places, described_from
+from neuron_doctor.engine.round_books import by_rank, common_places, described_from
 
 #: So many ranks that have sent equally often tell what belongs to a round; of so many at most one may be late.
 _ALIKE, _FEW = 3, 4
@@ -33,7 +33,7 @@ def _late_in_round(
 ) -> tuple[int, ...]:
     target, at = taker
     since = {target: -1, **{rank: described_from(group.members[rank]) for rank in sends}}
-    for places in common_places(groups, sorted(since), since):
+    for places in common_places(by_rank(groups), sorted(since), since):
         passed = sum(1 for place in places[target] if place < at)
         if passed > 1:
             before, now = (

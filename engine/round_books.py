@@ -65,10 +65,19 @@ class Gap(NamedTuple):
         return places[self.at - 1], places[self.at]
 
 
-def gaps_of_a_round(group: ProcessGroup, groups: Iterable[ProcessGroup]) -> Counter[tuple[int, int]]:
+def by_rank(groups: Iterable[ProcessGroup]) -> Mapping[int, list[ProcessGroup]]:
+    """The groups whose collectives each rank's dump describes, the largest first."""
+    found: dict[int, list[ProcessGroup]] = defaultdict(list)
+    for group in sorted(groups, key=lambda one: -len(one.ranks)):
+        for rank, member in group.members.items():
+            found[rank] += [group] if member.window else []
+    return found
+
+
+def gaps_of_a_round(group: ProcessGroup, shared: Mapping[int, list[ProcessGroup]]) -> Counter[tuple[int, int]]:
     """How many more were sent than received between ranks of a group, source before target, in one round; empty where rounds
     that do not balance are not the same."""
-    gaps = _gaps(group, groups)
+    gaps = _gaps(group, shared)
     if any(_round(gaps, rank) is None for gap in gaps for rank in gap.ranks):
         return Counter()
     return Counter({gap.ends(ends): times for gap in gaps for ends, times in gap.found.items()})
@@ -76,7 +85,8 @@ def gaps_of_a_round(group: ProcessGroup, groups: Iterable[ProcessGroup]) -> Coun
 
 def gaps_of_rounds(groups: Sequence[ProcessGroup]) -> list[Gap]:
     """All that does not balance, of all groups."""
-    return [gap for group in groups for gap in _gaps(group, groups)]
+    shared = by_rank(groups)
+    return [gap for group in groups for gap in _gaps(group, shared)]
 
 
 def omissions(gaps: Iterable[Gap], dumps: Mapping[int, RankRecord]) -> list[Omission]:
@@ -90,8 +100,8 @@ def omissions(gaps: Iterable[Gap], dumps: Mapping[int, RankRecord]) -> list[Omis
     return [one for one in found if one]
 
 
-def _gaps(group: ProcessGroup, groups: Iterable[ProcessGroup]) -> list[Gap]:
-    found = (_gap(group, groups, sorted(pair)) for pair in _exchanging(group))
+def _gaps(group: ProcessGroup, shared: Mapping[int, list[ProcessGroup]]) -> list[Gap]:
+    found = (_gap(group, shared, sorted(pair)) for pair in _exchanging(group))
     return [gap for gap in found if gap]
 
 
@@ -106,26 +116,26 @@ def _exchanging(group: ProcessGroup) -> set[frozenset[int]]:
     return {pair for pair in pairs if len(pair) == _TWO and pair <= known}
 
 
-def _gap(group: ProcessGroup, groups: Iterable[ProcessGroup], ranks: Sequence[int]) -> Gap | None:
+def _gap(group: ProcessGroup, shared: Mapping[int, list[ProcessGroup]], ranks: Sequence[int]) -> Gap | None:
     """The gap in the one round in which they differ; None where they differ in none, or in several."""
     since = {rank: described_from(group.members[rank]) for rank in ranks}
-    cuts = (_Cut(one, _records(one, ranks, since)) for one in _shared(groups, ranks))
+    cuts = (_Cut(one, _records(one, ranks, since)) for one in _shared(shared, ranks))
     cut = next((cut for cut in cuts if cut.rounds()), None)
     differing = [(at, found) for at in cut.rounds() if (found := _balance(group, cut, at))] if cut else []
     return Gap(group, cut, *differing[0]) if cut and len(differing) == 1 else None
 
 
 def common_places(
-    groups: Iterable[ProcessGroup], ranks: Sequence[int], since: Mapping[int, int]
+    shared: Mapping[int, list[ProcessGroup]], ranks: Sequence[int], since: Mapping[int, int]
 ) -> Iterator[Mapping[int, Sequence[int]]]:
     """For each group that all ranks are in, the largest first: for each rank the places of the collectives that all of them
     have issued, in order, from the place `since` which its dump tells all."""
-    yield from (_records(one, ranks, since) for one in _shared(groups, ranks))
+    yield from (_records(one, ranks, since) for one in _shared(shared, ranks))
 
 
-def _shared(groups: Iterable[ProcessGroup], ranks: Sequence[int]) -> list[ProcessGroup]:
-    shared = [one for one in groups if all((m := one.members.get(rank)) and m.window for rank in ranks)]
-    return sorted(shared, key=lambda one: -len(one.ranks)) if ranks else []
+def _shared(shared: Mapping[int, list[ProcessGroup]], ranks: Sequence[int]) -> list[ProcessGroup]:
+    listed = shared.get(ranks[0], []) if ranks else []
+    return [one for one in listed if all((m := one.members.get(rank)) and m.window for rank in ranks)]
 
 
 def _records(shared: ProcessGroup, ranks: Sequence[int], since: Mapping[int, int]) -> dict[int, list[int]]:
