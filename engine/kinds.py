@@ -171,9 +171,9 @@ _OF_JOBS = (
         "hang-report",
         "a process says that it waits in vain, or that it lost a peer; `what` is collectives, barrier, compute, watchdog "
         "(it gave up waiting), retry (it goes on waiting), store, store-gone, bootstrap or lost; `peer`: an address; "
-        "`waited_s`: how long it has waited",
+        "`closed`: that peer closed the connection, as a process that ends does; `waited_s`: how long it has waited",
         TEXT,
-        "what:str peer:str operation:str waited_s:int",
+        "what:str peer:str operation:str waited_s:int closed:bool",
     ),
     kind_of(
         "lost-host",
@@ -310,7 +310,7 @@ _OF_JOBS = (
     kind_of(
         "collective",
         "what matching the collectives of all ranks says of one group or of the wait-for graph: `verdict` is a class "
-        "(rank-missing, rank-died, op-mismatch, size-mismatch, dtype-mismatch, order-mismatch, partial-completion, "
+        "(rank-missing, rank-died, rank-ended, op-mismatch, size-mismatch, dtype-mismatch, order-mismatch, partial-completion, "
         "transport-stall, device-stuck, outside, p2p-missing, p2p-mismatch, p2p-order, straggler, undecided, unproven, moving, "
         "healthy, stale-dump); `witness` is who convicts (recorder, watchdog, desync, fingerprint, runtime, api, ndet, silence)",
         "flight-recorder log ndet-trace",

@@ -71,3 +71,36 @@ def test_who_left_no_dump_and_says_alone_that_it_is_through_is_whom_the_others_w
 )
 def test_anything_else_leaves_it_open(collective: Fact, ends: list[Fact]) -> None:
     assert list(ended_without_dump([collective], ends, JOB)) == [collective]
+
+
+def dumped(rank: int) -> Fact:
+    return Fact("fr-rank", {}, Place(rank=rank), Span(f"d{rank}"), f"d{rank}")
+
+
+def says(rank: int, **data: bool | str) -> Fact:
+    return Fact("hang-report", {"what": "lost", **data}, Place(rank=rank), Span(f"r{rank}"), f"r{rank}")
+
+
+LEFT = [dumped(0), dumped(1), says(0, closed=True), says(1, closed=True)]
+
+
+def test_who_alone_is_not_heard_of_ended_where_all_others_lost_a_peer() -> None:
+    assert convicted(waits_for(14), *LEFT) == [("rank-ended", (14,), "b")]
+
+
+@pytest.mark.parametrize(
+    ("collective", "facts"),
+    [
+        (waits_for(14), [*LEFT, says(14, closed=True)]),
+        (waits_for(14), [*LEFT, Fact("hit", {}, Place(rank=14), Span("r14"), "r14")]),
+        (waits_for(14), [dumped(0), dumped(1), dumped(2), *LEFT]),
+        (waits_for(14), [dumped(0), dumped(1), says(0, closed=True), says(1)]),
+        (waits_for(14), [*LEFT, Fact("hit", {"exception": "ValueError"}, Place(rank=1), Span("r1"), "r1")]),
+        (waits_for(14), [dumped(0), says(0, closed=True)]),
+        (waits_for(13, 14), LEFT),
+        (waits_for(14, verdict="transport-stall"), LEFT),
+    ],
+    ids=["lost-too", "heard", "one-silent", "one-reset", "one-at-fault", "one-alone", "two-missing", "stall"],
+)
+def test_where_another_may_have_been_the_first_to_end_it_stays_open(collective: Fact, facts: list[Fact]) -> None:
+    assert list(ended_without_dump([collective], facts, JOB)) == [collective]
