@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine.argument_vote import Disagreement
+from neuron_doctor.engine.fault import Blame
 from neuron_doctor.engine.gatherings import Gathering, Waits, waits
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
 from neuron_doctor.engine.idle_ranks import is_through, may_wait, show_ends, silent_peers, with_the_same_end
@@ -42,30 +42,6 @@ _RUNNING = frozenset({"transport-stall", "partial-completion"})
 _UNTOLD = "arguments that no record tells"
 #: Two ranks that wait for each other, and no more.
 _TWO = 2
-
-
-class Blame(Struct, frozen=True):
-    """One fault: its class, the ranks at fault, the ranks that wait because of it, and at what.
-
-    `told` says it in words; where it is `about_ranks`, it is what the ranks at fault (else the members) do.
-    """
-
-    verdict: str
-    told: str
-    culprits: tuple[int, ...] = ()
-    waiting: tuple[int, ...] = ()
-    missing: tuple[int, ...] = ()
-    members: tuple[int, ...] = ()
-    difference: str = ""
-    gathering: Gathering | None = None
-    group: ProcessGroup | None = None
-    about_ranks: bool = False
-
-    @property
-    def description(self) -> str:
-        """One sentence."""
-        ranks = self.culprits or self.members
-        return f"{named_ranks(ranks)} {self.told}" if self.about_ranks and ranks else self.told
 
 
 def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Waits) -> list[Blame]:

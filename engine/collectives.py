@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.blame import Blame, blame
+from neuron_doctor.engine.blame import blame
 from neuron_doctor.engine.common_member import waits_for_alone
 from neuron_doctor.engine.dumps import Selection, selections
 from neuron_doctor.engine.facts import Fact, Place, Value
+from neuron_doctor.engine.fault import Blame
 from neuron_doctor.engine.gatherings import Waits, waits
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
 from neuron_doctor.engine.recorder import (

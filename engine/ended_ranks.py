@@ -1,6 +1,5 @@
 """The one rank that left no dump and that ended of itself, as its launcher or its own log says, while all others still run,
-or say that a peer closed its connection:
-whom those wait for that left one."""
+or say that a peer closed its connection: whom those wait for that left one."""
 
 from __future__ import annotations
 
