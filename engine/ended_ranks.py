@@ -28,7 +28,8 @@ def ended_without_dump(collectives: Iterable[Fact], facts: Sequence[Fact], topol
     for fact in collectives:
         missing = fact.data.get("missing_dumps")
         is_open = fact.data.get("verdict") in _OPEN and not fact.data.get("culprits")
-        left = missing if is_open and isinstance(missing, tuple) and len(set(missing)) == 1 else ()
+        ranks = {one for one in missing if isinstance(one, int)} if isinstance(missing, tuple) else set()
+        left = tuple(ranks) if is_open and len(ranks) == 1 else ()
         if left and {*left} == own:
             seen = f"its launcher saw rank {left[0]} end" if died else f"rank {left[0]} says that it was through"
             verdict, told = "rank-died" if died else "rank-missing", f"{seen}, and no other one of itself"
