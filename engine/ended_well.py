@@ -7,8 +7,8 @@ was caught, peers that went first at the end.
   may have been the preparation of the data.
 - A process's word holds for what the same process said before it. What follows it may be the failure of the last save.
 - The scheduler's word (Slurm's COMPLETED 0:0 or its controller's exit status 0, a Job of Kubernetes that is complete, pods that
-  have succeeded), and that of the programs of all hosts whose logs are here, holds for all whose fault lies with a peer, and
-  for all collectives: nobody waited for ever in a job that came to its end.
+  have succeeded), and that of the programs of all hosts whose logs are here, holds for all whose fault lies with a peer, for all
+  collectives (nobody waited for ever in a job that came to its end), and for what events of Kubernetes alone tell.
 - A program that says in the log of such a job that its work is done, after its last step, speaks for all that this log says
   before, and the kernel logs: a compilation that was killed and repeated, a download that failed at first.
 - A word in a later log of the same container, or that of Kubernetes of its pod, holds for what its earlier one (`kubectl logs
@@ -41,6 +41,8 @@ from neuron_doctor.engine.world import world_of
 
 #: What is told of those for whom others wait.
 _OF_WAITS = frozenset({"collective", "silent-rank", "lost-host"})
+#: What a cluster tells of pods and nodes on its way: a pod that was moved did not keep a job from its end.
+_OF_CLUSTER = "k8s-event"
 #: What a log tells of a run.
 _OF_RUNS = frozenset({"progress", "hang-report", "launcher-failure", "restart", "status"})
 #: Reasons of events by which a Job, or an operator's job, has ended well.
@@ -76,6 +78,10 @@ class EndedWell(Struct, frozen=True):
             return True
         if not match.facts or not match.rule.survivable:
             return False
+        if match.rule.survivable == "restarted":
+            return all(fact.span.offset < self.restarted.get(fact.source, -1) for fact in match.facts)
+        if self.job and all(fact.kind == _OF_CLUSTER for fact in match.facts):
+            return True
         return (self.job and of_peer) or all(
             any(self._holds(word, fact, single, of_peer=of_peer) for word in self.words.get(fact.source, ()))
             or fact.source in self.anew
