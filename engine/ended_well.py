@@ -57,7 +57,8 @@ class EndedWell(Struct, frozen=True):
     the flight recorders know, ended well. `anew`: the logs after which the same container was started anew, and ended well;
     `restarted`: up to where that holds for a log of several attempts. `done`: up to where the words of a program hold for all in
     its log, in a job that the scheduler calls good, and so for what these logs of kernels (`kernel`) say. `again`: where steps
-    of Slurm stand that were tried again. `anew_from`: the attempt of such a job that ended well."""
+    of Slurm stand that were tried again. `anew_from`: the attempt of such a job that ended well; `complete`: jobs that Kubernetes
+    calls so."""
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)
@@ -70,6 +71,7 @@ class EndedWell(Struct, frozen=True):
     again: frozenset[tuple[str, int]] = frozenset()
     retried: MadeGood = MadeGood()
     anew_from: int = 0
+    complete: frozenset[str] = frozenset()
 
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
@@ -80,7 +82,7 @@ class EndedWell(Struct, frozen=True):
             return False
         if match.rule.survivable == "restarted":
             return all(fact.span.offset < self.restarted.get(fact.source, -1) for fact in match.facts)
-        if self.job and all(fact.kind == _OF_CLUSTER for fact in match.facts):
+        if all(fact.kind == _OF_CLUSTER and (self.job or self._is_of_complete(fact)) for fact in match.facts):
             return True
         return (self.job and of_peer) or all(
             any(self._holds(word, fact, single, of_peer=of_peer) for word in self.words.get(fact.source, ()))
@@ -92,6 +94,10 @@ class EndedWell(Struct, frozen=True):
             or (match.rule.cause.by != "hardware" and (self.retried.holds(fact) or self._is_earlier(fact)))
             for fact in match.facts
         )
+
+    def _is_of_complete(self, fact: Fact) -> bool:
+        pod = pod_of(fact.place.container)
+        return any(pod.startswith(f"{job}-") for job in self.complete)
 
     def _is_earlier(self, fact: Fact) -> bool:
         return fact.place.attempt is not None and fact.place.attempt < self.anew_from
@@ -122,6 +128,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
             restarts[fact.source].append(fact.span.offset)
         elif fact.kind == "launcher-failure" and fact.place.attempt in (None, last):
             failures.append(fact)
+    complete = frozenset(_complete_jobs(facts))
     sources, by_scheduler = tuple(sources), _of_slurm(facts) or _of_kubernetes(facts, others)
     anew = _anew(words, sources, _pods_of_good_ends(facts, others))
     last_restart = {name: max(offsets) for name, offsets in restarts.items() if by_scheduler}
@@ -138,12 +145,14 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
         or _made_good(f, restarts[f.source], words[f.source])
         for f in failures
     ):
-        return EndedWell(retried=retried)
+        return EndedWell(retried=retried, complete=complete)
     job = by_scheduler or _of_hosts(facts, sources, words)
     kernel = frozenset(source.id for source in sources if source.kind == "kernel")
     ranks = _of_launchers(facts, words, last_step)
     anew_from = (last or 0) if by_scheduler else 0
-    return EndedWell(words, last_step, job, ranks, anew, last_restart, done, kernel, again, retried, anew_from)
+    return EndedWell(
+        words, last_step, job, ranks, anew, last_restart, done, kernel, again, retried, anew_from, complete
+    )
 
 
 def _done(words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> dict[str, int]:
