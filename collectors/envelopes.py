@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 from msgspec import Struct
@@ -58,6 +58,8 @@ _OF_CODE = frozenset(
     {"logger", "logger_name", "name", "module", "caller", "file", "filename", "pathname", "line", "lineno"}
 )
 _WORD = regex(r"[^\s\"\\]{1,80}")
+#: What controllers of Kubernetes log of an object; longer lists say what is in a cluster, and not what was done.
+_OF_OBJECTS, _FEW = frozenset({"name", "namespace", "kind", "apiVersion"}), 8
 #: A value that Go's logger was not given to print: it stands in a field of its own (the health agent of HyperPod).
 _UNPRINTED = "%v"
 #: What stands in the records of stores of logs, and seldom elsewhere.
@@ -203,8 +205,23 @@ def _told_beside(entry: dict[str, object]) -> str:
         *_OF_CODE,
         *(name for names in _PLACES.values() for name in names),
     }
-    told = {name: value for name, value in entry.items() if name not in others and _is_word(value)}
+    told = {name: value for name, value in entry.items() if name not in others and _is_told(value)}
     return f" {json.dumps(told)}" if told.keys() - {*_MESSAGES} else ""
+
+
+def _is_told(value: object) -> bool:
+    """Whether it is a word, an object of Kubernetes by its name, as controllers log it, or a short list of records of these."""
+    if isinstance(value, list):
+        return len(value) <= _FEW and all(isinstance(one, dict) and _are_told(one.values()) for one in value)
+    return _are_told((value,))
+
+
+def _are_told(values: Iterable[object]) -> bool:
+    return all(_is_word(value) or (isinstance(value, dict) and _is_object(value)) for value in values)
+
+
+def _is_object(value: Mapping[str, object]) -> bool:
+    return "name" in value and value.keys() <= _OF_OBJECTS and all(map(_is_word, value.values()))
 
 
 def _is_word(value: object) -> bool:

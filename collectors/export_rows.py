@@ -1,9 +1,10 @@
 """The records in an answer of a store of logs, one document in JSON or CSV, each as its fields by name.
 
 Formats: CloudWatch Logs Insights, `aws logs get-query-results` (`{"results": [[{"field": "@timestamp", "value": ...}, ...]]}`)
-and what its console exports; Elasticsearch and OpenSearch (`hits.hits` of `_search`, `_msearch` and a scroll, with `_source` or
-the lists of `fields`; the hits alone, as jq and elasticdump write them); Kibana's Discover (CSV); Loki's `query_range`
-(`streams` with `values`); Splunk (`results`, or a `result` a line). What is within is named by both names: `kubernetes.host`.
+and what its console exports; Splunk and Datadog as CSV (`_time` with `_raw`; `Date`, `Host`, `Service` with `Message` or
+`Content`); Elasticsearch and OpenSearch (`hits.hits` of `_search`, `_msearch` and a scroll, with `_source` or the lists of
+`fields`; the hits alone, as jq and elasticdump write them); Kibana's Discover (CSV); Loki's `query_range` (`streams` with
+`values`); Splunk (`results`, or a `result` a line). What is within is named by both names: `kubernetes.host`.
 """
 
 from __future__ import annotations
@@ -18,13 +19,18 @@ from neuron_doctor.collectors.base import HEAD
 from neuron_doctor.collectors.documents import elements
 from neuron_doctor.engine.regexes import regex
 
-TIMES = ("@timestamp", "_time", "timestamp", "time", "__REALTIME_TIMESTAMP")
-MESSAGES = ("@message", "message", "log", "log_processed.log", "msg", "MESSAGE", "event.original", "_raw")
+TIMES = ("@timestamp", "_time", "timestamp", "time", "__REALTIME_TIMESTAMP", "date")
+MESSAGES = ("@message", "message", "log", "log_processed.log", "msg", "MESSAGE", "event.original", "_raw", "content")
 #: Before the first record: the members that may stand there, and what Kibana's console prints above an answer.
 _BEFORE = rb'(?:"\w{1,40}"\s{0,40}:\s{0,40}(?:"[^"\n]{0,2000}"|\{[^{}]{0,2000}\}|\[\s{0,40}\]|[\d.]{1,20})\s{0,40},\s{0,40}){0,4}'
 _OPEN = rb"\A(?:\xef\xbb\xbf)?(?:#[^\n]{0,2000}\n){0,4}\s{0,40}"
 _ANY = rb"[^\x00]{0,20000}?"
-_TITLES = regex(rb'\A(?:\xef\xbb\xbf)?(?:"?[@\w.]{1,80}"?,){1,40}"?[@\w.]{1,80}"?\r?\n')
+_TITLES = regex(rb'\A(?:\xef\xbb\xbf)?(?:"?[@\w.][@\w. -]{0,79}"?,){1,40}"?[@\w.][@\w. -]{0,79}"?\r?\n')
+#: The first column of stores that tell their records by other names: a message must be there, and a host to tell it of.
+_TITLED = regex(
+    rb'\A(?:\xef\xbb\xbf)?(?:"?_time"?,(?=[^\n]{0,2000}"?_raw"?(?:,|\r?\n))|"?Date"?,(?=[^\n]{0,2000}"?(?:Message|Content)"?(?:,|\r?\n)))'
+    rb'(?=[^\n]{0,2000}?(?<![^,"\n])[Hh]ost"?,)'
+)
 _RESULTS = regex(
     _OPEN + rb"\{\s{0,40}" + _BEFORE + rb'"results"\s{0,40}:\s{0,40}\[\s{0,40}(?=\[\s{0,40}\{\s{0,40}"field")'
 )
@@ -54,7 +60,8 @@ Row = Mapping[str, str]
 def has_rows(head: bytes) -> bool:
     """Whether a file that begins so is an answer with log records."""
     if titles := _TITLES.match(head):
-        return TIMES[0].encode() in titles[0] and _has_message(titles[0], titled=True)
+        known = TIMES[0].encode() in titles[0] and _has_message(titles[0], titled=True)
+        return known or _TITLED.match(head) is not None
     if (_RESULTS.match(head) or _ROWS.match(head)) and f'"{TIMES[0]}"'.encode() in head:
         return _has_message(head, titled=False)
     framed = any(name in head and frame.match(head) for name, frame in _FRAMES)
@@ -70,7 +77,10 @@ def _has_message(text: bytes, *, titled: bool) -> bool:
 def rows(data: bytes) -> Iterator[Row]:
     """The records with their fields, in the order of the document. Raises DamagedDocument."""
     if _TITLES.match(data):
-        yield from csv.DictReader(StringIO(data.decode("utf-8-sig", "replace")))
+        table = csv.reader(StringIO(data.decode("utf-8-sig", "replace")))
+        titles = next(table)
+        names = [name.lower() for name in titles] if _TITLED.match(data) else titles
+        yield from (dict(zip(names, cells, strict=False)) for cells in table)
         return
     shapes = (_RESULTS, _ROWS, *(frame for name, frame in _FRAMES if name in data[:HEAD]))
     begin = next(found for shape in shapes if (found := shape.match(data)))

@@ -55,7 +55,7 @@ _NOUN_BEFORE = regex(r"(?:node|host|instance)[-_.](?=ip-\d|i-0)", re.IGNORECASE)
 _EVIDENCE_AFTER = regex(rf"[-_.]{_EVIDENCE}$", re.IGNORECASE)
 
 _NOUN = r"(?:node|host|compute|server|machine|vm|instance|algo|head|master|cn)"
-_NUMBER = r"(?:\d{1,5}|[-_](?:\d{1,5}|[a-z]))"
+_NUMBER = r"(?:\d{1,5}|[-_](?:\d{1,5}|[a-z])|(?-i:[A-H](?![A-Za-z])))"  # node7, node-7, node-b, nodeB
 _INSTANCE_TYPE = r"(?:trn|inf)\d[a-z]{0,2}(?:-[a-z]{1,12}){0,2}-\d{1,5}"
 _NUMBERED = rf"(?:[a-z][a-z\d]{{0,30}}-){{0,3}}(?:{_NOUN}{_NUMBER}|{_INSTANCE_TYPE})(?:-\d{{1,5}}){{0,4}}"
 _LABELS = r"(?:\.[a-z\d-]{1,63}){0,6}"

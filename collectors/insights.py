@@ -43,8 +43,8 @@ _HOSTS = (
 #: How Kibana shows a time, unless told otherwise (`dateFormat`).
 _KIBANA = "%b %d, %Y @ %H:%M:%S.%f"
 _PODS, _CONTAINERS = (
-    ("kubernetes.pod_name", "kubernetes.pod.name", "pod"),
-    ("kubernetes.container_name", "kubernetes.container.name", "container"),
+    ("kubernetes.pod_name", "kubernetes.pod.name", "pod", "pod_name", "pod name"),
+    ("kubernetes.container_name", "kubernetes.container.name", "container", "container_name", "container name"),
 )
 #: Who speaks, where a shipper keeps the head of a line of syslog in fields of its own.
 _PROGRAMS, _KERNEL, _HEAD = ("SYSLOG_IDENTIFIER", "process.name"), "kernel", 100

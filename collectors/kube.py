@@ -51,6 +51,9 @@ _RESOLVES: Mapping[str, frozenset[str]] = {
     "Unschedulable": frozenset({"Scheduled"}),
 }
 
+#: Who tells these of a pod had it on a node: it was scheduled before. The pod of that name that comes after it is another one.
+_OF_SCHEDULED = frozenset({"Killing", "Unhealthy", "Evicted", "Preempted", "BackOff"})
+
 #: A shell, and Kubernetes, add the number of the signal (at most 31 here) to this.
 _SHELL, _SIGNALS = 128, 31
 
@@ -291,9 +294,17 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "") -> Iterator
             "message": event.message,
             "repeats": event.repeats,
             "resolved": any(_not_before(other, event) for other in others if other is not None)
-            or (kind.lower() == "node" and _outlived(event, events)),
+            or (kind.lower() == "node" and _outlived(event, events))
+            or (event.reason == "FailedScheduling" and _ran_later(event, last)),
         }
         yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
+
+
+def _ran_later(event: Event, last: Mapping[tuple[str, str], Event]) -> bool:
+    """Whether a pod that could not be scheduled ran on a node some time later. Of equal times nothing is known: a pod is killed,
+    and the next one of its name finds no place."""
+    others = (last.get((event.object.lower(), reason)) for reason in _OF_SCHEDULED)
+    return any(other is not None and not _not_before(event, other) for other in others)
 
 
 def _outlived(event: Event, events: Sequence[Event]) -> bool:

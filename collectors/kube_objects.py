@@ -43,6 +43,13 @@ def kind_of(value: object) -> str:
     return _text(value, "kind")
 
 
+def is_event(value: object) -> bool:
+    """Whether an object is an event: by its kind, or, where that was cut off, by the object that it tells of and a reason."""
+    kind = kind_of(value)
+    about = _dig(value, "involvedObject") or _dig(value, "regarding")
+    return kind == "Event" or (not kind and isinstance(about, dict) and bool(_text(value, "reason")))
+
+
 def object_facts(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
     """The facts of a Pod, a Node, a job or what stands in a queue for one; nothing for other kinds."""
     match kind_of(element.value):

@@ -18,7 +18,7 @@ from neuron_doctor.collectors.documents import (
 )
 from neuron_doctor.collectors.kube import Event, event_facts
 from neuron_doctor.collectors.kube_describe import EVENT_ROW, MEMBER, parse_descriptions
-from neuron_doctor.collectors.kube_objects import event_of, kind_of, object_facts
+from neuron_doctor.collectors.kube_objects import event_of, is_event, object_facts
 from neuron_doctor.collectors.kube_tables import ROW, is_bare_row, is_title, parse_tables
 from neuron_doctor.collectors.snapshot import Line, command_of, from_lines, has_form, opening, output
 from neuron_doctor.engine.facts import Fact
@@ -29,6 +29,9 @@ _LIST = regex(
     r'\ufeff?\s*\{(?:\s*"(?:kind|apiVersion|metadata)"\s*:\s*(?:"[^"\n]{0,200}"|\{[^{}]{0,2000}\})\s*,){0,3}\s*"items"\s*:\s*\['
 )
 _JSON_HEAD = regex(rb'\s*\{\s*"(?:apiVersion|kind|items|metadata)"\s*:')
+#: Whoever cuts a list down (`jq`) leaves out what all of its items have alike: an event is still one that says of whom it tells.
+_JSON_LIST = regex(rb'\s*\{[^\[]{0,2000}"items"\s*:\s*\[')
+_JSON_EVENT = regex(rb'"(?:involvedObject|regarding)"\s*:\s*\{')
 _YAML_FIRST = regex(r"(?:apiVersion: \S+|kind: [A-Z]\w+|items:|---)\s*$")
 _YAML_KIND = regex(
     rb"^(?:- )?[ ]{0,2}kind: "
@@ -45,8 +48,9 @@ def _sniff(head: bytes, _name: str) -> bool:
     first = opening(head)
     if first.startswith("{"):
         start = head.find(b"{")
-        named = _JSON_HEAD.match(head, start) is not None and b'"apiVersion"' in head and b'"kind"' in head
-        return named and has_form(head, JSON_LINE, 0.95)
+        named = _JSON_HEAD.match(head, start) is not None and b'"kind"' in head
+        told = b'"apiVersion"' in head or (_JSON_LIST.match(head, start) and _JSON_EVENT.search(head))
+        return bool(named and told) and has_form(head, JSON_LINE, 0.95)
     if _YAML_FIRST.match(first):
         return _YAML_KIND.search(head) is not None and has_form(head, _YAML_LINE, 0.95)
     if _DESCRIBED.match(first):
@@ -82,7 +86,7 @@ def _from_objects(inp: Input, document: Document, objects: _Read) -> Iterator[Fa
     for element in objects(document.text):
         if isinstance(element, DamagedDocument):
             inp.problem(str(element))
-        elif kind_of(element.value) == "Event":
+        elif is_event(element.value):
             events.append(event_of(document, element))
         else:
             yield from object_facts(inp, document, element)

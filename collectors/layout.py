@@ -28,8 +28,10 @@ extension, date and words for evidence), below what all paths have in common, by
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
 5. **Labels.** Two at least bear the names that lines of one log begin with (`labelled_lines`), and are of a kind that is
    made once on a host; such lines are of these hosts too.
+   Where nearly all lines of a log are labelled alike, the labels themselves may prove it (`line_labels`).
 6. **Headings.** It stands in a log below a heading that names a host (`sections`).
-7. **Aliases.** Where the lines of at least two hosts of 1. to 6. are each prefixed with one address or name
+7. **Alone.** No other machine than one is spoken of anywhere, and this one names itself (`lone_machine`).
+8. **Aliases.** Where the lines of at least two hosts of 1. to 6. are each prefixed with one address or name
    (Ray's `ip=10.5.0.11`), a different one for each, the two names are one host: an `identity` fact says so.
 
 If parts of one path are hosts by proofs of the same strength, neither is, but of names the innermost. What is in a pod
@@ -51,6 +53,9 @@ from neuron_doctor.collectors.hints import bare, place_of_path
 from neuron_doctor.collectors.host_trees import hosts_of_trees
 from neuron_doctor.collectors.known_hosts import known_hosts
 from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
+from neuron_doctor.collectors.line_labels import KIND as LABEL
+from neuron_doctor.collectors.line_labels import placed_by_labels
+from neuron_doctor.collectors.lone_machine import lone_machine, taken_on_it
 from neuron_doctor.collectors.own_words import hosts_in_own_words
 from neuron_doctor.collectors.sections import KIND as HEADING
 from neuron_doctor.collectors.sections import sectioned
@@ -108,9 +113,21 @@ def placed_by_layout(collection: Collection) -> Collection:
     sources = tuple(_placed(source, host_of.get(source.path)) for source in collection.sources)
     ids = {source.path: source.id for source in sources if source.path in host_of}
     said = {id(facts[s.path][n]): labels[name] for s in sources for n, name in _labelled(s, facts, labels).items()}
-    below = dict(_below_headings(collection, facts, host_of))
+    below = dict(_below_headings(collection, facts, host_of)) | dict(_behind_labels(collection, facts, host_of))
     moved = [_moved(fact, host_of, ids, said, below) for fact in collection.facts]
-    return Collection(sources, (*moved, *_aliases(facts, host_of, ids)))
+    return _on_one_machine(Collection(sources, (*moved, *_aliases(facts, host_of, ids))))
+
+
+def _on_one_machine(collection: Collection) -> Collection:
+    """The same; what was taken on the one machine that there is, is of it."""
+    paths = taken_on_it(collection.sources)
+    host = lone_machine(collection) if paths else None
+    if host is None:
+        return collection
+    sources = tuple(_placed(source, host if source.path in paths else None) for source in collection.sources)
+    ids = {source.path: source.id for source in sources if source.path in paths}
+    facts = (_at(fact, host, ids) if fact.span.path in ids else fact for fact in collection.facts)
+    return Collection(sources, tuple(facts))
 
 
 def _labelled(source: Source, facts: Mapping[str, Sequence[Fact]], labels: Mapping[str, str]) -> dict[int, str]:
@@ -128,6 +145,18 @@ def _below_headings(
     for path in with_headings:
         if path not in placed:
             yield from ((id(facts[path][number]), place) for number, place in sectioned(facts[path], known).items())
+
+
+def _behind_labels(
+    collection: Collection, facts: Mapping[str, Sequence[Fact]], host_of: Mapping[str, str]
+) -> Iterator[tuple[int, Place]]:
+    """The places of records in logs whose lines are labelled with hosts or ranks, in sources without a host."""
+    with_labels = sorted({fact.span.path for fact in collection.facts if fact.kind == LABEL})
+    known = known_hosts(collection) if with_labels else {}
+    placed = {source.path for source in collection.sources if source.place.host} | host_of.keys()
+    for path in with_labels:
+        if path not in placed:
+            yield from ((id(facts[path][n]), place) for n, place in placed_by_labels(facts[path], known).items())
 
 
 def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple[dict[str, str | None], dict[str, str]]:

@@ -186,6 +186,7 @@ _SRUN = _label(r" {0,6}(?P<rank>\d{1,6}): ", When.BEFORE_HEADERS)
 
 _BRACKETED = (
     _label(r"\[rank(?P<rank>\d{1,6})\](?:: ?| |(?=\[))"),  # torch, torchrun and loggers: the global rank
+    _label(r"\[rank[ :=](?P<rank>\d{1,6})\](?:: ?| )"),  # formats of people's own
     _label(r"\[default(?P<local_rank>\d{1,4})\]: ?"),  # torchrun --tee: role and local rank
     # mpirun: job, world rank; horovodrun without MPI: the rank alone
     _label(r"\[(?:(?:[^\s\]@]{1,80}@)?\d{1,10},)?(?P<rank>\d{1,6})\]<std(?:out|err|diag)>: ?"),
@@ -286,7 +287,7 @@ _LETTERED = (
 
 #: What a line of a job or of the kernel begins with, behind the name of a host.
 _BEGINNING = (
-    r"(?=\[ {0,11}\d{1,9}\.\d{6}\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:|\[(?:rank|default)\d|\[pod/|\(\w{1,80} pid=\d"
+    r"(?=\[ {0,11}\d{1,9}\.\d{6}\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:|\[(?:rank|default|r)\d|\[pod/|\(\w{1,80} pid=\d"
     r"|\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d[ T]|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{1,10}:\d{1,10} {1,8}(?:ERROR|WARN|INFO) "
     r"|[IWEF]\d{4} \d\d:|Traceback \(most|  File \"|    \S|[A-Za-z][\w.]{0,80}(?:Error|Exception): "
     # the table of failures of torchrun
@@ -297,11 +298,13 @@ _BEGINNING = (
     # a shell, or a small command, that did not find what it was asked for
     r"|(?:ba|z|da|k)?sh:(?: line)? ?\d{1,6}: |-bash: |(?:ls|cat|stat|head|tail|grep|modinfo|modprobe): \S)"
 )
+BEGINNING = regex(_BEGINNING)
 #: Words that programs number as pdsh numbers hosts.
 _NUMBERED_ELSE = (
     r"(?!(?:rank|worker|task|proc|process|pid|thread|step|epoch|iter|stage|layer|shard|device|core|gpu|nd|nc|dp|tp|pp|ep|attempt|run|job"
-    r"|nvme|eth|ens|md|loop|sd|vd)[-.]?\d{1,6}: )"
+    r"|nvme|eth|ens|md|loop|sd|vd|numa|efa|queue)[-.]?\d{1,6}: )"
 )
+NUMBERED_ELSE = regex(_NUMBERED_ELSE)
 
 _PARALLEL_SHELLS = (  # pdsh, clush, dsh: the host before each line; a name without a number is a word like any other
     _label(
@@ -335,6 +338,18 @@ _STERN = (  # stern: [namespace] pod container message
         When.BEFORE_HEADERS,
     ),
 )
+
+#: What whoever started a program puts before its lines: alone it means nothing (`line_labels`), but behind it is the line.
+_UNKNOWN_LABELS = (
+    _label(
+        rf"\[(?!(?:rank|default)\d)[A-Za-z][\w.-]{{0,62}}(?::\d{{1,10}})?\] {{1,2}}(?:\[\d{{1,6}}\] )?{_BEGINNING}",
+        When.BEFORE_HEADERS,
+    ),
+    _label(rf"\[r\d{{1,6}}\] {_BEGINNING}", When.BEFORE_HEADERS),
+)
+
+#: A program that says which of its ranks speaks; alone it may speak of another one.
+_RANK_SPEAKS = _label(rf"[Rr]ank[ :=]?(?P<rank>\d{{1,6}}): {_BEGINNING}", When.BEFORE_HEADERS)
 
 #: docker compose: the container, padded to the width of the longest name.
 _COMPOSE = (_label(rf"(?P<container>[a-z][\w.-]{{0,120}}[-_]\d{{1,4}}) {{1,60}}\| {_BEGINNING}", When.BEFORE_HEADERS),)
@@ -378,7 +393,7 @@ _SMALL = "abcdefghijklmnopqrstuvwxyz"
 FORMS = _by_first(
     (_DIGITS, (*_RUNTIME_FORMS, *_STAMPED, _SRUN)),
     (" ", (_SRUN,)),
-    ("[", _BRACKETED),
+    ("[", (*_BRACKETED, *_UNKNOWN_LABELS)),
     ("(", _PARENTHESISED),
     ("<", _PRIORITISED),
     ("{", _LABELS),
@@ -396,6 +411,7 @@ FORMS = _by_first(
     (_DIGITS + _CAPITALS + _SMALL, _NCCL),
     ("cfosu", _ANSIBLE),
     ("p", _ANSIBLE_HEADER),
+    ("rR", (_RANK_SPEAKS,)),
     (_SMALL, (*_PARALLEL_SHELLS, *_STERN, *_COMPOSE)),
     (_DIGITS + _CAPITALS + _SMALL, _ANSIBLE_AD_HOC),
     (_DIGITS, _PARALLEL_SHELLS_BY_ADDRESS),

@@ -210,7 +210,7 @@ def _in_window(lines: Lines, begin: int, end: int, pattern: Pattern) -> Found | 
     anchor = lines.gist(begin, end).message
     search, parts = compiled(pattern.search).search, anchor.split("\n")
     found = [number for number, part in enumerate(parts) if search(part)]
-    if not found:  # a candidate only: spare its neighbours
+    if not found or not _channel_fits(pattern, lines.peeled(begin, end).records[-1]):  # spare its neighbours
         return None
     if pattern.above and not any(_fits_above(lines, begin, parts[:number], pattern.above) for number in found):
         return None

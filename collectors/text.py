@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import CONTEXT, Block, blocks
 from neuron_doctor.collectors.cut_traceback import cut_traceback
+from neuron_doctor.collectors.line_labels import line_labels
 from neuron_doctor.collectors.lines import LONGEST, Gist, Lines, decoded, is_stamped, shape_of, stands_for_its_shape
 from neuron_doctor.collectors.matches import (
     REACH_ASIDE,
@@ -120,6 +121,7 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
     table = None
     if not scan.inp.extent.begin and not notes:
         yield from prompted_hosts(scan.inp)
+        yield from line_labels(scan.inp)
         if b"UTC" in (opening := scan.inp.stream.peek(_OPENING)[:_OPENING]):
             yield from shown_zones(scan.inp, lines_of(opening))
         table = process_table(scan.inp)

@@ -25,6 +25,8 @@ from neuron_doctor.engine.waitfor import components
 
 _FIXED = {"benign": Role.BENIGN, "context": Role.CONTEXT, "teardown": Role.TEARDOWN}
 _WALL = frozenset({Clock.UTC, Clock.HOST_LOCAL})
+#: A kernel writes down what a worker says at once; clocks of one zone differ by less (ns).
+_AT_ONCE = 600 * 1_000_000_000
 #: Two wall clocks show one moment by no more than this apart, in whatever zones.
 _ONE_DAY = 26 * 3600 * 1_000_000_000
 
@@ -72,15 +74,42 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
         elsewhere = earlier.holds(match) or others.hold(match)
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 
+    def all_roles(others: Bystanders) -> list[Role]:
+        return _with_twins(kept, [role(match, others) for match in kept])
+
     kept = [without_survived(match, progress, single) for match in kept]
-    graph = _related(kept, [role(match, others) for match in kept], clocks)
+    graph = _related(kept, all_roles(others), clocks)
     if others.nodes and Role.ROOT not in graph.roles:  # a pod may have moved away from the node that is gone
         others = replace(others, nodes=frozenset())
-        graph = _related(kept, [role(match, others) for match in kept], clocks)
+        graph = _related(kept, all_roles(others), clocks)
     roots = [number for number, role in enumerate(graph.roles) if role is Role.ROOT]
     devices = _devices(graph, roots, facts)
     graph.doubtful = [number for number in roots if earlier.may_hold(kept[number], devices)]
     return graph
+
+
+def _with_twins(matches: Sequence[Match], roles: list[Role]) -> list[Role]:
+    """The roles, where what the kernel log of a host says of a device, which knows no attempts, is overcome with what the worker
+    said of it at the same time."""
+    overcome = [m for m, role in zip(matches, roles, strict=True) if role is Role.SURVIVED]
+    return [
+        Role.SURVIVED if role is Role.CASCADE and any(_is_twin(match, other) for other in overcome) else role
+        for match, role in zip(matches, roles, strict=True)
+    ]
+
+
+def _is_twin(match: Match, other: Match) -> bool:
+    """Whether all of a match that is of no attempt was said when the other, of one, was said of the same device."""
+    if match.rule.survivable != "restarted" or match.rule.id != other.rule.id or match.place.attempt is not None:
+        return False
+    alike = RELATIONS["same-device"](match, other) or _completes(match, other)
+    times = [
+        [f.instant.ns if f.instant and f.instant.clock in _WALL else None for f in m.facts] for m in (match, other)
+    ]
+    known = [then for then in times[1] if then is not None]
+    return bool(alike) and all(
+        then is not None and any(abs(then - one) <= _AT_ONCE for one in known) for then in times[0]
+    )
 
 
 def _related(matches: list[Match], roles: list[Role], clocks: Timeline) -> Graph:

@@ -7,8 +7,8 @@ was caught, peers that went first at the end.
   may have been the preparation of the data.
 - A process's word holds for what the same process said before it. What follows it may be the failure of the last save.
 - The scheduler's word (Slurm's COMPLETED 0:0 or its controller's exit status 0, a Job of Kubernetes that is complete, pods that
-  have succeeded), and that of the programs of all hosts whose logs are here, holds for all whose fault lies with a peer, and
-  for all collectives: nobody waited for ever in a job that came to its end.
+  have succeeded), and that of the programs of all hosts whose logs are here, holds for all whose fault lies with a peer, for all
+  collectives (nobody waited for ever in a job that came to its end), and for what events of Kubernetes alone tell.
 - A program that says in the log of such a job that its work is done, after its last step, speaks for all that this log says
   before, and the kernel logs: a compilation that was killed and repeated, a download that failed at first.
 - A word in a later log of the same container, or that of Kubernetes of its pod, holds for what its earlier one (`kubectl logs
@@ -41,6 +41,8 @@ from neuron_doctor.engine.world import world_of
 
 #: What is told of those for whom others wait.
 _OF_WAITS = frozenset({"collective", "silent-rank", "lost-host"})
+#: What a cluster tells of pods and nodes on its way: a pod that was moved did not keep a job from its end.
+_OF_CLUSTER = "k8s-event"
 #: What a log tells of a run.
 _OF_RUNS = frozenset({"progress", "hang-report", "launcher-failure", "restart", "status"})
 #: Reasons of events by which a Job, or an operator's job, has ended well.
@@ -55,7 +57,8 @@ class EndedWell(Struct, frozen=True):
     the flight recorders know, ended well. `anew`: the logs after which the same container was started anew, and ended well;
     `restarted`: up to where that holds for a log of several attempts. `done`: up to where the words of a program hold for all in
     its log, in a job that the scheduler calls good, and so for what these logs of kernels (`kernel`) say. `again`: where steps
-    of Slurm stand that were tried again. `anew_from`: the attempt of such a job that ended well."""
+    of Slurm stand that were tried again. `anew_from`: the attempt of such a job that ended well; `complete`: jobs that Kubernetes
+    calls so."""
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)
@@ -68,6 +71,7 @@ class EndedWell(Struct, frozen=True):
     again: frozenset[tuple[str, int]] = frozenset()
     retried: MadeGood = MadeGood()
     anew_from: int = 0
+    complete: frozenset[str] = frozenset()
 
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
@@ -76,6 +80,10 @@ class EndedWell(Struct, frozen=True):
             return True
         if not match.facts or not match.rule.survivable:
             return False
+        if match.rule.survivable == "restarted":
+            return all(fact.span.offset < self.restarted.get(fact.source, -1) for fact in match.facts)
+        if all(fact.kind == _OF_CLUSTER and (self.job or self._is_of_complete(fact)) for fact in match.facts):
+            return True
         return (self.job and of_peer) or all(
             any(self._holds(word, fact, single, of_peer=of_peer) for word in self.words.get(fact.source, ()))
             or fact.source in self.anew
@@ -86,6 +94,10 @@ class EndedWell(Struct, frozen=True):
             or (match.rule.cause.by != "hardware" and (self.retried.holds(fact) or self._is_earlier(fact)))
             for fact in match.facts
         )
+
+    def _is_of_complete(self, fact: Fact) -> bool:
+        pod = pod_of(fact.place.container)
+        return any(pod.startswith(f"{job}-") for job in self.complete)
 
     def _is_earlier(self, fact: Fact) -> bool:
         return fact.place.attempt is not None and fact.place.attempt < self.anew_from
@@ -116,6 +128,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
             restarts[fact.source].append(fact.span.offset)
         elif fact.kind == "launcher-failure" and fact.place.attempt in (None, last):
             failures.append(fact)
+    complete = frozenset(_complete_jobs(facts))
     sources, by_scheduler = tuple(sources), _of_slurm(facts) or _of_kubernetes(facts, others)
     anew = _anew(words, sources, _pods_of_good_ends(facts, others))
     last_restart = {name: max(offsets) for name, offsets in restarts.items() if by_scheduler}
@@ -132,12 +145,14 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
         or _made_good(f, restarts[f.source], words[f.source])
         for f in failures
     ):
-        return EndedWell(retried=retried)
+        return EndedWell(retried=retried, complete=complete)
     job = by_scheduler or _of_hosts(facts, sources, words)
     kernel = frozenset(source.id for source in sources if source.kind == "kernel")
     ranks = _of_launchers(facts, words, last_step)
     anew_from = (last or 0) if by_scheduler else 0
-    return EndedWell(words, last_step, job, ranks, anew, last_restart, done, kernel, again, retried, anew_from)
+    return EndedWell(
+        words, last_step, job, ranks, anew, last_restart, done, kernel, again, retried, anew_from, complete
+    )
 
 
 def _done(words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> dict[str, int]:

@@ -114,6 +114,13 @@ _OF_JOBS = (
         TEXT,
         "name:str command:str form:str",
     ),
+    kind_of(
+        "line-label",
+        "what stands before nearly all lines of a log, a fact for each `name` in it: `form` is pair, bracket, colon, pipe or "
+        "number; `numbers` says what its numbers are (rank, local_rank, or nothing), `sure` whether the name alone is one",
+        TEXT,
+        "form:str name:str numbers:str sure:bool",
+    ),
     kind_of("memory-table", "the kernel begins to list the tasks among which it kills one for memory", TEXT, ""),
     kind_of(
         "memory-holder",

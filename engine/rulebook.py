@@ -78,7 +78,7 @@ class Rule(Struct, frozen=True):
     references: tuple[str, ...]
     trust: tuple[str, ...]
     entries: tuple[str, ...]
-    survivable: bool | Literal["anew", "job", "served"]
+    survivable: bool | Literal["anew", "job", "served", "restarted"]
     ends: tuple[RecordQuery, ...]
     examples: ExamplesDoc | None
     location: Location

@@ -271,10 +271,10 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     actions: list[ActionDoc] = []
     entries: list[str] = []
     survivable: Annotated[
-        bool | Literal["anew", "job", "served"],
+        bool | Literal["anew", "job", "served", "restarted"],
         Meta(
             description="whether progress overcomes it; anew: only of a process that is not older; job: of anybody; "
-            "served: a request that was answered below it, too"
+            "served: a request that was answered below it, too; restarted: of a later attempt only"
         ),
     ] = True
     ends: Annotated[

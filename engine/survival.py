@@ -77,7 +77,10 @@ def has_survived(match: Match, progress: Progress, single: Collection[str]) -> b
     of = match.rule.survivable
     if not of or not match.facts:
         return False
-    return all(_has_passed(fact, of, progress, single) for fact in match.facts)
+    if of == "restarted":
+        return all(_is_of_earlier_attempt(fact, progress) for fact in match.facts)
+    complaints = [fact for fact in match.facts if fact.kind != "progress"] or match.facts
+    return all(_has_passed(fact, of, progress, single) for fact in complaints)
 
 
 def without_survived(match: Match, progress: Progress, single: Collection[str]) -> Match:
@@ -105,8 +108,8 @@ def _is_answered_below(fact: Fact, progress: Progress) -> bool:
 
 
 def _overcome(fact: Fact, progress: Progress, single: Collection[str], *, anew: bool) -> bool:
-    if fact.place.attempt is not None and fact.place.attempt < progress.last_attempt:
-        return True  # the workers were started anew and got on
+    if _is_of_earlier_attempt(fact, progress):
+        return True
     clocks = progress.clocks
     moment = clocks.moment(fact)
     for later in progress.by_source.get(fact.source, ()):
@@ -125,6 +128,11 @@ def _overcome(fact: Fact, progress: Progress, single: Collection[str], *, anew: 
         return False
     gaps = (clocks.difference(moment, then) for then in progress.by_rank.get(fact.place.rank, ()))
     return any(gap is not None and gap.low >= SURVIVED_NS for gap in gaps)
+
+
+def _is_of_earlier_attempt(fact: Fact, progress: Progress) -> bool:
+    """Whether the workers were started anew after it and got on."""
+    return fact.place.attempt is not None and fact.place.attempt < progress.last_attempt
 
 
 def _is_older(a: Fact, b: Fact) -> bool:

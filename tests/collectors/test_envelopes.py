@@ -155,6 +155,14 @@ def test_what_an_event_of_structured_logging_says_in_its_fields_follows_its_name
     assert peel(json.dumps({"level": "info", "msg": "hello", "logger": "a.b"})).text == "hello"
 
 
+def test_the_objects_that_a_controller_names_are_told_with_it() -> None:
+    named = [{"Node": {"name": "n1"}, "capacity-type": "spot"}]
+    entry = {"level": "INFO", "message": "disrupting node(s)", "pod-count": 1, "disrupted-nodes": named}
+    assert peel(json.dumps(entry)).text.endswith(f'"pod-count": 1, "disrupted-nodes": {json.dumps(named)}}}')
+    assert peel(json.dumps({**entry, "disrupted-nodes": named * 9})).text.endswith('"pod-count": 1}')
+    assert peel(json.dumps({**entry, "disrupted-nodes": {"spec": "x"}})).text.endswith('"pod-count": 1}')
+
+
 @pytest.mark.parametrize(
     "entry",
     [

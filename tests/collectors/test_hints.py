@@ -19,6 +19,7 @@ INSTANCE = "i-0123456789abcdef0"
         ("node3/dmesg.txt", "node3"),
         ("logs/node-03/rank0.log", "node-03"),
         ("host-a/run.log", "host-a"),
+        ("nodeA/run.log", "nodeA"),
         ("host_b/run.log", "host_b"),
         ("worker-12/stderr.log", "worker-12"),
         ("trn1-07/stderr.log", "trn1-07"),

@@ -234,3 +234,31 @@ def test_splunk_writes_a_result_a_line_or_a_list_of_them() -> None:
 )
 def test_answers_without_log_records_are_no_export(text: str) -> None:
     assert not is_export(text.encode())
+
+
+def test_tables_of_splunk_and_datadog_are_lines_of_their_pods_and_hosts() -> None:
+    splunk = (
+        "_time,host,sourcetype,pod,_raw\n"
+        f'{T0.replace("Z", "+0000")},n1,kube:container:trainer,w-0,"one, two"\n'
+        "2026-04-15T16:00:01.200+0000,n1,linux:journald,,kernel: NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR nd-id=7\n"
+    )
+    assert streams(splunk) == {
+        "nodes/n1/events": "2026-04-15T16:00:01.200Z kernel: NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR nd-id=7\n",
+        "nodes/n1/pods/w-0.log": f"{T0} one, two\n",
+    }
+    datadog = f'"Date","Host","Service","Pod Name","Status","Content"\n"{T0}","n1","tgi","w-0","error","one\ntwo"\n'
+    assert streams(datadog) == {"nodes/n1/pods/w-0.log": f"{T0} one\ntwo\n"}
+
+
+@pytest.mark.parametrize(
+    "titles",
+    [
+        "Date,Host,Service,Status",
+        "Date,Service,Status,Message",
+        "_time,host,count",
+        "date,host,status,ms",
+        "_time,source,_raw",
+    ],
+)
+def test_tables_without_messages_or_hosts_are_no_export(titles: str) -> None:
+    assert not is_export(f"{titles}\n2026-04-15T16:00:00Z,a,b,c,d\n".encode())

@@ -19,6 +19,10 @@ def events(text: str) -> list[tuple[object, ...]]:
     return [(f.data["object"], f.data["reason"], f.data["resolved"]) for f in by_kind(facts_of(text))["k8s-event"]]
 
 
+def sniffs(text: str) -> bool:
+    return COLLECTORS[0].sniff(text.encode(), "x.json")
+
+
 def conditions(text: str) -> list[tuple[object, ...]]:
     found = by_kind(facts_of(text))["node-condition"]
     return [(f.data["type"], f.data["status"], f.data["healthy"]) for f in found]
@@ -221,6 +225,26 @@ def test_events_in_json_are_ordered_by_their_times() -> None:
     assert first.instant is not None
     assert second.instant is not None
     assert first.instant < second.instant
+
+
+def test_events_that_lost_their_kinds_are_read() -> None:
+    event = {"reason": "Evicted", "involvedObject": {"kind": "Pod", "name": "w-1"}, "message": "Evicted pod: Drifted"}
+    text = json.dumps({"kind": "List", "items": [event]}, indent=1)
+    assert events(text) == [("pod/w-1", "Evicted", False)]
+
+
+def test_a_list_of_other_things_is_not_taken_for_events() -> None:
+    text = json.dumps({"kind": "List", "items": [{"reason": "Evicted", "message": "nobody"}]}, indent=1)
+    assert not sniffs(text)
+
+
+@pytest.mark.parametrize(("age", "over"), [("5m", True), ("2h", False), ("20m", False)])
+def test_a_pod_that_was_killed_later_had_been_scheduled(age: str, *, over: bool) -> None:
+    rows = ["20m Warning FailedScheduling pod/w-1 no node", f"{age} Normal Killing pod/w-1 Stopping container c"]
+    text = (
+        "LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n" + "\n".join("   ".join(r.split(" ", 4)) for r in rows) + "\n"
+    )
+    assert ("pod/w-1", "FailedScheduling", over) in events(text)
 
 
 def test_compact_json_gives_the_same_data() -> None:

@@ -1,0 +1,158 @@
+"""What stands before nearly all lines of a log, as a launcher, a parallel shell or a script around them puts it, though in no
+form that one of these is known for: `[lambda4:12] `, `[c3n1] [3] `, `nvx2: [r10] `, `c3n1 | `, `[r10] `.
+
+One such line says nothing: the word may be the name of a logger, the number that of a process. The beginning of the file as a
+whole does. Where nine of ten lines have a label of one form,
+
+- its words are hosts if there are two at least, with numbers in them and alike but for these, and none of the words by which
+  programs number what they are made of, and if behind the names of half of them stands what a program logs (a time, an
+  exception): lists of devices look alike; where these are short (`n1`), only if something else knows each of them for a host;
+- its numbers are ranks if they are all from 0 to the last, and each stands with one host; if each host has them all, from 0
+  on, they are local ranks; others (Open MPI's `[host:pid]`) are left alone. A log with ranks alone has no gap in them either.
+  They are none where a record says another rank of itself behind the label: then its tasks are launchers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from neuron_doctor.collectors.base import HEAD, Input
+from neuron_doctor.collectors.line_forms import BEGINNING, NUMBERED_ELSE
+from neuron_doctor.collectors.prefixes import cleaned
+from neuron_doctor.engine.facts import Fact, Place, Span, span_of
+from neuron_doctor.engine.regexes import regex
+
+KIND = "line-label"
+_NAME = r"[A-Za-z][\w.-]{0,62}"
+_LABEL = regex(
+    rf"(?:\[(?P<pair>{_NAME}):(?P<of_pair>\d{{1,10}})\]|(?!\[[Rr](?:ank)?\d{{1,6}}\])\[(?P<bracket>{_NAME})\]|(?P<colon>{_NAME}):"
+    rf"|(?P<pipe>{_NAME}) {{1,40}}\|)?"
+    r"(?: {0,2}\[(?:[Rr](?:ank)?[ :=]?)?(?P<number>\d{1,6})\])?(?=[\s:]|$)"
+)
+_RANK_ITSELF = regex(r"(?:rank|default)[-_.:]?\d")
+_CLOCK = regex(r"\[?\d\d:\d\d:\d\d\b")
+_NUMBER, _WORD = regex(r"\d{1,20}"), regex(r"[a-z]{1,63}")
+#: What programs call their parts, and number.
+_PART_WORDS = """
+worker actor learner trainer ps engine client agent executor driver scheduler service app web db main role member peer partition
+thread proxy replica gpu numa efa mlx ib disk port link channel ring queue irq tty docker neuron nccl ccom nrt tdrv torch jax
+nemo vllm ray info warn warning error debug
+"""
+_PARTS = frozenset(_PART_WORDS.split())
+#: Below so many lines, or so few in a hundred, nothing is said of a file; no job starts more workers than that on its hosts.
+_FEWEST, _SHARE, _MOST = 8, 90, 65536
+#: After so many lines a log without labels is left alone.
+_GLANCE = 24
+
+
+class _Seen(Struct, frozen=True):
+    """A label: its form, the name and the number in it, and whether what is behind it is a line of a program's log."""
+
+    form: str
+    name: str
+    number: int | None
+    logs: bool = False
+
+
+def line_labels(inp: Input) -> Iterator[Fact]:
+    """A fact for each name that the lines of the first 64 KiB are labelled with, or one for labels without names."""
+    head, offset = inp.stream.peek(HEAD)[:HEAD], 0
+    if not any(mark in head for mark in (b"]", b": ", b"|")):
+        return
+    seen: list[_Seen] = []
+    first: dict[str, Span] = {}
+    lines = 0
+    for number, raw in enumerate(head.split(b"\n"), 1):
+        if raw.strip() and offset + len(raw) < HEAD:
+            lines += 1
+            if label := read_label(cleaned(raw[:200].decode("utf-8", "replace"))):
+                seen.append(label)
+                if label.name not in first:
+                    first[label.name] = span_of(inp.path, raw.rstrip(b"\r"), offset, number, 1)
+        offset += len(raw) + 1
+        if lines == _GLANCE and len(seen) * 2 < lines:
+            return  # most logs: their first lines tell
+    form = max({label.form for label in seen}, key=lambda form: sum(one.form == form for one in seen), default="")
+    seen = [label for label in seen if label.form == form]
+    if lines < _FEWEST or len(seen) * 100 < lines * _SHARE:
+        return
+    numbers = _meaning(seen)
+    names = {label.name for label in seen}
+    if names == {""} and numbers:
+        yield Fact(KIND, _data(form, "", numbers, sure=True), inp.place, first[""], inp.source_id or inp.path)
+    elif _are_hosts(names) and len({label.name for label in seen if label.logs}) * 2 >= len(names):
+        sure = not any(all(len(word) < 2 for word in _WORD.findall(name.lower())) for name in names)  # noqa: PLR2004
+        for name in sorted(names):
+            place = Place(host=name) if sure and inp.place.host is None else Place()
+            data = _data(form, name, numbers, sure=sure)
+            yield Fact(KIND, data, place, first[name], inp.source_id or inp.path)
+
+
+def _data(form: str, name: str, numbers: str, *, sure: bool) -> dict[str, str | bool]:
+    return {"form": form, "name": name, "numbers": numbers, "sure": sure}
+
+
+def read_label(text: str) -> _Seen | None:
+    """The label that a line begins with, if it has one."""
+    found = _LABEL.match(text)
+    if found is None or not found.end() or _RANK_ITSELF.match(text.lstrip("[")):
+        return None
+    form = next((name for name in ("pair", "bracket", "colon", "pipe") if found[name]), "number")
+    number = found["of_pair"] or found["number"]
+    rest = text[found.end() :].lstrip(": ")
+    logs = bool(BEGINNING.match(rest) or _CLOCK.match(rest))
+    return _Seen(form, found[form] if form != "number" else "", int(number) if number else None, logs)
+
+
+def _are_hosts(names: set[str]) -> bool:
+    """Whether the names look like those of hosts beside each other."""
+    shapes = {_NUMBER.sub("#", name.lower()) for name in names}
+    words = {word for name in names for word in _WORD.findall(name.lower())}
+    named = all(_NUMBER.search(name) and NUMBERED_ELSE.match(f"{name.lower()}: ") for name in names)
+    return len(names) > 1 and len(shapes) == 1 and named and not words & _PARTS
+
+
+def _meaning(seen: Sequence[_Seen]) -> str:
+    """What the numbers are: `rank`, `local_rank`, or nothing that is known."""
+    numbered = [label for label in seen if label.number is not None]
+    if len(numbered) * 100 < len(seen) * _SHARE:
+        return ""
+    of: dict[str, set[int]] = defaultdict(set)
+    for label in numbered:
+        of[label.name].add(label.number or 0)
+    every = sorted(number for found in of.values() for number in found)
+    if 1 < len(every) <= _MOST and every == list(range(len(every))):
+        return "rank"
+    blocks = {tuple(sorted(found)) for found in of.values()}
+    return "local_rank" if len(of) > 1 and len(blocks) == 1 and blocks == {tuple(range(len(min(blocks))))} else ""
+
+
+def placed_by_labels(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Place]:
+    """The places of the records of one log without a host by the labels before their lines, by their numbers. `known` has the
+    names of hosts by how they read in lower case."""
+    labels = [fact for fact in facts if fact.kind == KIND]
+    if not labels:
+        return {}
+    form, numbers = labels[0].data["form"], str(labels[0].data["numbers"])
+    names = {str(label.data["name"]) for label in labels}
+    shown = {name: known.get(name.casefold(), name) for name in names}
+    if not labels[0].data["sure"] and not all(name.casefold() in known for name in names):
+        shown = {}
+    read = {n: label for n, fact in enumerate(facts) if fact.kind != KIND and (label := read_label(fact.span.text))}
+    read = {n: label for n, label in read.items() if label.form == form and label.name in names}
+    others = ((facts[n].place, label.number) for n, label in read.items())
+    if any(getattr(place, numbers or "rank") not in (None, number) for place, number in others):
+        numbers = ""
+    return {n: place for n, label in read.items() if (place := _completed(facts[n], label, shown, numbers)) is not None}
+
+
+def _completed(fact: Fact, label: _Seen, shown: Mapping[str, str], numbers: str) -> Place | None:
+    own = Place(host=shown.get(label.name) if label.name else None)
+    if numbers == "rank":
+        own = own.over(Place(rank=label.number))
+    elif numbers == "local_rank":
+        own = own.over(Place(local_rank=label.number))
+    return fact.place.over(own) if own != Place() else None

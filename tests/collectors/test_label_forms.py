@@ -1,0 +1,25 @@
+"""Labels before a line that mean nothing alone, and a rank that says that it speaks."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_doctor.collectors.prefixes import peel
+
+
+@pytest.mark.parametrize("label", ["[n1:7] ", "[n1] ", "[n1] [7] ", "[r07] "])
+def test_a_label_that_means_nothing_alone_is_taken_off_before_what_begins_like_a_line(label: str) -> None:
+    [record] = peel(f"{label}2026-05-01 12:00:00,120 INFO step 7").records
+    assert record.instant is not None
+    assert (record.place.host, record.place.rank, record.place.pid) == (None, None, None)
+    assert peel(f"{label}hello").records[0].start == 0
+
+
+@pytest.mark.parametrize("label", ["rank 14: ", "rank14: ", "Rank=14: ", "[rank 14] ", "[rank:14]: "])
+def test_a_rank_that_speaks_says_its_number(label: str) -> None:
+    raw = f"Oct 19 13:20:00 vega-06 pre[2114]: {label}RuntimeError: nrt_execute: status=1205"
+    assert peel(raw).records[0].place.known() == {"host": "vega-06", "pid": 2114, "rank": 14}
+
+
+def test_a_rank_that_is_spoken_of_does_not_speak() -> None:
+    assert peel("rank 14: not heard of for 30 s").records[0].place.rank is None

@@ -1,0 +1,96 @@
+"""What stands before nearly all lines of a log tells hosts and ranks where the whole of it proves that; else it is a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builtin_rules import rulebook
+
+from neuron_doctor.engine.facts import Fact
+from neuron_doctor.pipeline import collect
+from neuron_doctor.request import Request
+
+LOST = "2023-Nov-16 11:06:53.0101 3310:3477 [0] include/socket.h:541 CCOM WARN RX, connection closed by remote peer"
+
+
+def lost(folder: Path, lines: list[str], **more: str) -> list[Fact]:
+    """The records of lost peers in a log of these lines."""
+    (folder / "job.log").write_text("".join(f"{line}\n" for line in lines))
+    for name, text in more.items():
+        (folder / f"{name}.txt").write_text(text)
+    facts = collect(Request((str(folder),)), rulebook()).facts
+    return [fact for fact in facts if fact.kind != "line-label" and LOST[-20:] in fact.span.text]
+
+
+def places(folder: Path, lines: list[str], **more: str) -> set[tuple[str | None, int | None, int | None]]:
+    return {(f.place.host, f.place.rank, f.place.local_rank) for f in lost(folder, lines, **more)}
+
+
+def labelled(*labels: str) -> list[str]:
+    return [f"{label} 12:00:0{n} step {n}" for n in range(6) for label in labels] + [f"{labels[-1]} {LOST}"]
+
+
+RANKS = [(f"lam{n // 2}", n) for n in range(4)]
+
+
+@pytest.mark.parametrize("form", ["[{}:{}]", "[{}] [{}]", "{}: [{}]", "{}: [r{:02}]", "{}: [rank {}]", "{}   | [r{}]"])
+def test_hosts_and_ranks_are_told_by_labels_in_all_lines(tmp_path: Path, form: str) -> None:
+    lines = labelled(*(form.format(host, rank) for host, rank in RANKS))
+    assert places(tmp_path, lines) == {("lam1", 3, None)}
+
+
+def test_numbers_that_each_host_has_are_local_ranks(tmp_path: Path) -> None:
+    lines = labelled(*(f"[lam{n // 2}:{n % 2}]" for n in range(4)))
+    assert places(tmp_path, lines) == {("lam1", None, 1)}
+
+
+@pytest.mark.parametrize("numbers", [(4101, 4102, 977, 978), (0, 1, 2, 4), (1, 2, 3, 4)])
+def test_numbers_of_processes_or_with_gaps_are_no_ranks(tmp_path: Path, numbers: tuple[int, ...]) -> None:
+    lines = labelled(*(f"[lam{n // 2}:{number}]" for n, number in enumerate(numbers)))
+    assert places(tmp_path, lines) == {("lam1", None, None)}
+
+
+def test_a_worker_that_calls_itself_by_another_rank_has_its_launcher_labelled(tmp_path: Path) -> None:
+    lines = labelled(*(f"[lam{n}:{n}]" for n in range(4)))
+    assert places(tmp_path, [*lines, f"[lam3:3] [rank31]: {LOST}"]) == {("lam3", None, None), ("lam3", 31, None)}
+
+
+def test_ranks_alone_are_told_too(tmp_path: Path) -> None:
+    assert places(tmp_path, labelled("[r00]", "[r01]", "[r02]")) == {(None, 2, None)}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("[worker1:0]", "[worker2:1]"),
+        ("[layer1]", "[layer2]"),
+        ("queue0:", "queue1:"),
+        ("[lam1:0]", "[kestrel:1]"),  # not alike
+        ("[n1:0]", "[n2:1]"),  # too short
+    ],
+)
+def test_words_that_programs_number_are_no_hosts(tmp_path: Path, labels: tuple[str, ...]) -> None:
+    assert {host for host, _, _ in places(tmp_path, labelled(*labels))} == {None}
+
+
+def test_short_names_are_hosts_where_something_else_knows_each(tmp_path: Path) -> None:
+    sacct = "JobID|JobName|State|ExitCode|NodeList\n7|train|FAILED|1:0|n[1-2]\n"
+    assert places(tmp_path, labelled("[n1:0]", "[n2:1]"), sacct=sacct) == {("n2", 1, None)}
+
+
+def test_a_list_of_devices_is_not_taken_for_a_log_of_hosts(tmp_path: Path) -> None:
+    assert places(tmp_path, [f"dev{n}: state ok, {n} errors" for n in range(20)] + [LOST]) == {(None, None, None)}
+
+
+def test_one_label_among_other_lines_says_nothing(tmp_path: Path) -> None:
+    lines = labelled("[lam1:0]", "[lam2:1]") + [f"12:00:00 loaded {n} files" for n in range(9)]
+    assert places(tmp_path, lines) == {(None, None, None)}
+
+
+def test_a_file_that_is_called_after_a_labelled_host_is_of_it(tmp_path: Path) -> None:
+    lines = labelled(*(f"[lam{n // 2}:{n}]" for n in range(4)))
+    (tmp_path / "lam1.txt").write_text("[ 9120.687627] infiniband efa_0: comp_status 1 err -12\n")
+    lost(tmp_path, lines)
+    sources = collect(Request((str(tmp_path),)), rulebook()).sources
+    assert {Path(source.path).name: source.place.host for source in sources} == {"job.log": None, "lam1.txt": "lam1"}
