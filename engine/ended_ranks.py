@@ -27,7 +27,8 @@ def ended_without_dump(collectives: Iterable[Fact], facts: Sequence[Fact], topol
     own, bereft = died or through, _all_bereft(facts)
     for fact in collectives:
         missing = fact.data.get("missing_dumps")
-        is_open = fact.data.get("verdict") in _OPEN and not fact.data.get("culprits")
+        culprits = fact.data.get("culprits")
+        is_open = fact.data.get("verdict") in _OPEN and (not culprits or (culprits == missing and bool(died)))
         ranks = {one for one in missing if isinstance(one, int)} if isinstance(missing, tuple) else set()
         left = tuple(ranks) if is_open and len(ranks) == 1 else ()
         if left and {*left} == own:

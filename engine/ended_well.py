@@ -76,7 +76,8 @@ class EndedWell(Struct, frozen=True):
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
         of_peer = match.rule.cause.by == "peer"
-        if (self.ranks or self.job) and match.facts and all(fact.kind in _OF_WAITS for fact in match.facts):
+        waits = bool(match.facts) and all(fact.kind in _OF_WAITS for fact in match.facts)
+        if waits and (self.ranks or self.job or all(map(self._is_earlier, match.facts))):
             return True
         if not match.facts or not match.rule.survivable:
             return False
@@ -149,10 +150,23 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
     job = by_scheduler or _of_hosts(facts, sources, words)
     kernel = frozenset(source.id for source in sources if source.kind == "kernel")
     ranks = _of_launchers(facts, words, last_step)
-    anew_from = (last or 0) if by_scheduler else 0
+    anew_from = (last or 0) if by_scheduler or _has_ended(facts, last) else 0
     return EndedWell(
         words, last_step, job, ranks, anew, last_restart, done, kernel, again, retried, anew_from, complete
     )
+
+
+def _has_ended(facts: Iterable[Fact], attempt: int | None) -> bool:
+    """Whether every log of the last attempt that tells of the run says, below all its steps, that it ended with 0."""
+    last: dict[str, Fact] = {}
+    for fact in facts:
+        if fact.place.attempt == attempt and fact.kind in _OF_RUNS | {"completion"}:
+            last[fact.source] = max(last.get(fact.source, fact), fact, key=_at_and_exited)
+    return bool(last) and all(fact.data.get("exited") for fact in last.values())
+
+
+def _at_and_exited(fact: Fact) -> tuple[int, bool]:
+    return fact.span.offset, bool(fact.data.get("exited"))
 
 
 def _done(words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> dict[str, int]:

@@ -8,6 +8,7 @@ passed with the collective still the last thing issued. Of a job that moves, who
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
@@ -120,8 +121,9 @@ def _with_verdict(fact: Fact, verdict: str) -> Fact:
 
 
 def _ranks_that_went_on(facts: Iterable[Fact]) -> frozenset[int]:
-    """The ranks that left a dump and say that their work is done, or make a step, after the last operation of any dump. A
-    word may be written at once where an operation is only issued: a step counts some time after it, by a clock in UTC."""
+    """The ranks that left a dump and say that their work is done, or make a step, after the last operation of any dump; all,
+    where a log that is no rank's ends with such a word after a step. A word may be written at once where an operation is only
+    issued: a step counts some time after it, by a clock in UTC."""
     facts = tuple(facts)
     issued = {f.place.rank: ns for f in facts if f.kind == "fr-rank" and isinstance(ns := f.data["last_ns"], int)}
     last = max(issued.values(), default=0)
@@ -129,7 +131,22 @@ def _ranks_that_went_on(facts: Iterable[Fact]) -> frozenset[int]:
     words = [
         f for f in facts if f.place.rank in issued and (f.kind == "completion" or (f.kind in least and _is_dated(f)))
     ]
-    return frozenset(f.place.rank for f in words if f.place.rank is not None and _after_ns(f, last) >= least[f.kind])
+    found = {f.place.rank for f in words if f.place.rank is not None and _after_ns(f, last) >= least[f.kind]}
+    return frozenset({rank for rank in issued if rank is not None} if issued and _has_ended(facts, last) else found)
+
+
+def _has_ended(facts: Iterable[Fact], ns: int) -> bool:
+    """Whether a log that is no rank's makes steps after this moment and ends with the word that the work is done."""
+    logs: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.kind in ("progress", "completion") and fact.place.rank is None:
+            logs[fact.source].append(fact)
+    for told in logs.values():
+        end = max(told, key=lambda fact: fact.span.offset)
+        stepped = any(fact.kind == "progress" and _after_ns(fact, ns) >= 1 for fact in told)
+        if end.kind == "completion" and stepped:
+            return True
+    return False
 
 
 def _after_ns(fact: Fact, ns: int) -> int:

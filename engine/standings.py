@@ -60,8 +60,9 @@ def match_standings(facts: Sequence[Fact], sources: Sequence[Source], topology: 
         world = _Words(run, runs[run], topology.world_size, frozenset(logged), hangs, heard)
         of_run = [fact for fact in dumps if _run_of(fact) == run]
         alone = [*world.graph(), *world.lone()]
-        found += world.beside(of_run) if of_run else alone
-        told += alone if of_run else []
+        known = any(fact.place.rank is not None for fact in of_run)  # dumps of nobody known stand beside no words
+        found += world.beside(of_run) if known else [*alone, *_by("recorder", match_collectives(of_run, heard))]
+        told += alone if known else []
     other = [fact for fact in dumps if _run_of(fact) not in runs]
     return Standings((*_by("recorder", match_collectives(other, heard)), *found, *beside), tuple(told))
 

@@ -25,7 +25,7 @@ def found(text: str) -> list[tuple[str | None, int | None]]:
     matcher = build_matcher(PATTERNS.patterns)
     inp = Input("x.txt", "x.txt", io.BufferedReader(io.BytesIO(text.encode())), len(text))  # type: ignore[arg-type]
     facts = list(text_collector(PATTERNS, matcher).collect(inp))
-    return [(fact.place.host, fact.place.pid) for fact in facts]
+    return [(fact.place.host, fact.place.pid) for fact in facts if fact.kind == "hit"]
 
 
 def stack(pid: int, inner: str) -> list[str]:

@@ -54,6 +54,24 @@ def test_what_a_launchers_log_says_before_all_its_processes_ended_with_0_is_surv
     assert found == {("waits", Role.SURVIVED), ("raised", Role.SURVIVED)}
 
 
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        (end(200, name="log1", attempt=1), Role.SURVIVED),
+        (end(50, name="log1", attempt=1), Role.ROOT),  # it went on after that
+        (end(200, exited=False, name="log1", attempt=1), Role.ROOT),
+        (end(200, name="log1", attempt=0), Role.ROOT),
+    ],
+)
+def test_what_an_earlier_attempt_waited_for_is_over_where_the_logs_of_the_last_one_end_well(
+    tmp_path: Path, word: Fact, expected: Role
+) -> None:
+    book = pack(tmp_path, rule("gone", "record: silent-rank", cause="bug", more="survivable: false"))
+    facts = (said("silent-rank", {"others": 5}, attempt=0), progress(offset=100, source="log1", attempt=1), word)
+    found = diagnose(book, Collection((source("s"), source("log1")), facts)).findings
+    assert {finding.role for finding in found} == {expected}
+
+
 @pytest.mark.parametrize("kind", ["silent-rank", "lost-host"])
 def test_nobody_waited_for_ever_for_one_that_was_silent_in_a_job_that_completed(tmp_path: Path, kind: str) -> None:
     book = pack(tmp_path, rule("gone", f"record: {kind}", cause="bug"))

@@ -79,6 +79,26 @@ def test_a_job_whose_log_ends_with_the_end_of_its_work_did_not_stay_in_what_dump
     assert verdicts(*words) == [expected]
 
 
+def test_who_had_not_come_when_the_dumps_were_written_came_where_the_log_of_the_job_makes_steps_later_and_ends_well() -> (
+    None
+):
+    short = run(MESH, {rank: MESH.program(rank)[: 30 if rank == 2 else None] for rank in range(MESH.size)}, Faults())
+    dumps = facts_of(short)
+    later = START_NS + 60 * 10**9
+
+    def log(step_ns: int, last: str) -> list[Fact]:
+        told = [dated("progress", step_ns), dated(last, later)]
+        return [
+            replace(fact, source=LOG.id, span=Span("train.log", offset=at), instant=Instant(fact.instant.ns, Clock.UTC))
+            for at, fact in enumerate(told)
+            if fact.instant
+        ]
+
+    assert verdicts(dumps=dumps) == ["rank-missing"]
+    assert verdicts(*log(later, "completion"), dumps=dumps) == ["moving"]
+    assert verdicts(*log(START_NS - 60 * 10**9, "completion"), dumps=dumps) == ["rank-missing"]
+
+
 def test_a_trace_that_ends_inside_executions_may_be_of_a_job_that_moves_unless_somebody_gave_up() -> None:
     opened = dated("ndet-event", START_NS, event="nc_exec", complete=False)
     assert verdicts(opened, dumps=[]) == ["moving"]

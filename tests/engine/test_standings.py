@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
+from fr_simulator import Faults, Mesh, Op, Pg, facts_of, run
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source, Span, Value
+from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Source, Span, Value
 from neuron_doctor.engine.recorder import COLLECTIVE, GroupRecord, Operation
 from neuron_doctor.engine.standings import Standings, match_standings
 from neuron_doctor.engine.topology import Topology
@@ -71,6 +72,13 @@ def test_a_collective_of_which_no_watchdog_tells_the_sizes_may_differ_in_them() 
 
 def test_where_the_size_of_the_world_is_unknown_nobody_says_that_all_have_come() -> None:
     assert found([fact for rank in range(4) for fact in waits(rank, 412)]) == []
+
+
+def test_a_rank_whose_peers_left_dumps_that_nothing_names_has_not_come_with_all_of_them() -> None:
+    world = Pg("0", "default_pg", tuple(range(8)))
+    job = run(Mesh(8, 1), {rank: [Op(world)] * 9 for rank in range(8)}, Faults(stall={5}))
+    nameless = [replace(fact, place=NOWHERE) for fact in facts_of(job)[:2]]
+    assert [verdict for verdict, *_ in found([*nameless, *waits(3, 5)])] == ["undecided"]
 
 
 def test_a_silent_rank_is_convicted_only_beside_its_log_and_when_all_others_wait() -> None:

@@ -24,6 +24,9 @@ def kinds(folder: Path, line: str) -> set[str]:
         "05/25 13:10:46 it=100 teacher_temp=0.07 loss=10.970 img/s=5061",
         "2026-09-01 00:03:40 INFO step=0 ce=10.800 tok/s/core=1465",
         "update: 120 | train_loss 2.31",
+        "2026-11-02 17:59:57,998 step 50 110 ms/step",
+        "[2026-08-08 08:00:05,399] it 20 282 ms",
+        "20:00:41 step 3",
     ],
 )
 def test_a_step_is_told_by_its_number_and_what_it_cost(tmp_path: Path, line: str) -> None:
@@ -31,7 +34,15 @@ def test_a_step_is_told_by_its_number_and_what_it_cost(tmp_path: Path, line: str
 
 
 @pytest.mark.parametrize(
-    "line", ["train 4 files, loss of power", "it=3 retries left", "batch 12 done", "train 7 loss=nan"]
+    "line",
+    [
+        "train 4 files, loss of power",
+        "it=3 retries left",
+        "batch 12 done",
+        "train 7 loss=nan",
+        "fails at step 3",
+        "1 Step 3/9 : RUN x",
+    ],
 )
 def test_other_counts_are_none(tmp_path: Path, line: str) -> None:
     assert "progress" not in kinds(tmp_path, line)
@@ -43,8 +54,31 @@ def test_other_counts_are_none(tmp_path: Path, line: str) -> None:
         "20:48:20 max steps reached, bye",
         "`Trainer.fit` stopped: `max_steps=60` reached.",
         "INFO reached max_steps=520, final checkpoint /fsx/olmo/ckpt/step519",
+        "finished after 300 steps",
+        "2026-11-10 20:00:00,784 done: 245 steps",
+        "2026-11-17 20:00:41,687 finished",
+        "2026-08-24 00:23:23 rank=4 iterator exhausted after 44 batches, leaving training loop",
     ],
 )
 def test_a_program_that_made_all_its_steps_says_that_its_work_is_done(tmp_path: Path, line: str) -> None:
     assert "completion" in kinds(tmp_path, line)
     assert "completion" not in kinds(tmp_path, "max retries reached, bye")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "download finished in 3 s",
+        "2026-11-10 20:00:00,784 completed 100 steps",
+        "memory exhausted",
+        "retries exhausted",
+    ],
+)
+def test_other_ends_are_none(tmp_path: Path, line: str) -> None:
+    assert "completion" not in kinds(tmp_path, line)
+
+
+def test_a_script_tells_of_the_rank_that_ended_with_a_status_and_of_none_that_ended_well(tmp_path: Path) -> None:
+    assert "launcher-failure" in kinds(tmp_path, "launch.sh: rank 21 pid 438 exited with status 137 (SIGKILL)")
+    assert "launcher-failure" in kinds(tmp_path, "[run] rank 3 died with exit code 1")
+    assert "launcher-failure" not in kinds(tmp_path, "launch.sh: rank 21 pid 438 exited with status 0")
