@@ -43,7 +43,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -113,7 +113,8 @@ def placed_by_layout(collection: Collection) -> Collection:
     sources = tuple(_placed(source, host_of.get(source.path)) for source in collection.sources)
     ids = {source.path: source.id for source in sources if source.path in host_of}
     said = {id(facts[s.path][n]): labels[name] for s in sources for n, name in _labelled(s, facts, labels).items()}
-    below = dict(_below_headings(collection, facts, host_of)) | dict(_behind_labels(collection, facts, host_of))
+    below = dict(_below_marks(collection, facts, host_of, HEADING, sectioned))
+    below |= dict(_below_marks(collection, facts, host_of, LABEL, placed_by_labels))
     moved = [_moved(fact, host_of, ids, said, below) for fact in collection.facts]
     return _on_one_machine(Collection(sources, (*moved, *_aliases(facts, host_of, ids))))
 
@@ -135,28 +136,21 @@ def _labelled(source: Source, facts: Mapping[str, Sequence[Fact]], labels: Mappi
     return {} if source.place.host or not labels else labelled(facts.get(source.path, ()), labels)
 
 
-def _below_headings(
-    collection: Collection, facts: Mapping[str, Sequence[Fact]], host_of: Mapping[str, str]
+def _below_marks(
+    collection: Collection,
+    facts: Mapping[str, Sequence[Fact]],
+    host_of: Mapping[str, str],
+    mark: str,
+    placed_by: Callable[[Sequence[Fact], Mapping[str, str]], Mapping[int, Place]],
 ) -> Iterator[tuple[int, Place]]:
-    """The places of records below headings that name hosts, in sources without one."""
-    with_headings = sorted({fact.span.path for fact in collection.facts if fact.kind == HEADING})
-    known = known_hosts(collection) if with_headings else {}
+    """The places of records in sources without a host that have marks: headings that name hosts, or lines that are all labelled
+    with hosts or ranks."""
+    marked = sorted({fact.span.path for fact in collection.facts if fact.kind == mark})
+    known = known_hosts(collection) if marked else {}
     placed = {source.path for source in collection.sources if source.place.host} | host_of.keys()
-    for path in with_headings:
+    for path in marked:
         if path not in placed:
-            yield from ((id(facts[path][number]), place) for number, place in sectioned(facts[path], known).items())
-
-
-def _behind_labels(
-    collection: Collection, facts: Mapping[str, Sequence[Fact]], host_of: Mapping[str, str]
-) -> Iterator[tuple[int, Place]]:
-    """The places of records in logs whose lines are labelled with hosts or ranks, in sources without a host."""
-    with_labels = sorted({fact.span.path for fact in collection.facts if fact.kind == LABEL})
-    known = known_hosts(collection) if with_labels else {}
-    placed = {source.path for source in collection.sources if source.place.host} | host_of.keys()
-    for path in with_labels:
-        if path not in placed:
-            yield from ((id(facts[path][n]), place) for n, place in placed_by_labels(facts[path], known).items())
+            yield from ((id(facts[path][number]), place) for number, place in placed_by(facts[path], known).items())
 
 
 def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple[dict[str, str | None], dict[str, str]]:

@@ -30,7 +30,8 @@ LONGEST_FILE = 500
 
 
 def python_files(*folders: str) -> list[Path]:
-    return sorted(file for folder in folders for file in (ROOT / folder).rglob("*.py"))
+    found = (file for folder in folders for file in (ROOT / folder).rglob("*.py"))
+    return sorted(file for file in found if "input" not in file.relative_to(ROOT).parts)  # evidence is no code of ours
 
 
 def shown(file: Path) -> str:
@@ -152,7 +153,9 @@ def files_of_a_wheel(source: Path) -> set[str]:
     return {
         file
         for file in files
-        if not file.startswith("neuron_doctor/corpus/") or file.endswith(".py") or "/corpus/demo/" in file
+        if not file.startswith("neuron_doctor/corpus/")
+        or "/corpus/demo/" in file
+        or (file.endswith(".py") and "/input/" not in file)
     }
 
 
