@@ -32,6 +32,8 @@ _JSON_HEAD = regex(rb'\s*\{\s*"(?:apiVersion|kind|items|metadata)"\s*:')
 #: Whoever cuts a list down (`jq`) leaves out what all of its items have alike: an event is still one that says of whom it tells.
 _JSON_LIST = regex(rb'\s*\{[^\[]{0,2000}"items"\s*:\s*\[')
 _JSON_EVENT = regex(rb'"(?:involvedObject|regarding)"\s*:\s*\{')
+#: So it is with a single object: who it is and how it is suffice.
+_JSON_OBJECT = regex(rb'\s*\{\s*"kind"\s*:\s*"(?:Pod|Node)"\s*,\s*"metadata"\s*:\s*\{')
 _YAML_FIRST = regex(r"(?:apiVersion: \S+|kind: [A-Z]\w+|items:|---)\s*$")
 _YAML_KIND = regex(
     rb"^(?:- )?[ ]{0,2}kind: "
@@ -49,7 +51,9 @@ def _sniff(head: bytes, _name: str) -> bool:
     if first.startswith("{"):
         start = head.find(b"{")
         named = _JSON_HEAD.match(head, start) is not None and b'"kind"' in head
-        told = b'"apiVersion"' in head or (_JSON_LIST.match(head, start) and _JSON_EVENT.search(head))
+        listed = _JSON_LIST.match(head, start) and _JSON_EVENT.search(head)
+        cut_down = _JSON_OBJECT.match(head, start) and b'"status"' in head
+        told = b'"apiVersion"' in head or listed or cut_down
         return bool(named and told) and has_form(head, JSON_LINE, 0.95)
     if _YAML_FIRST.match(first):
         return _YAML_KIND.search(head) is not None and has_form(head, _YAML_LINE, 0.95)

@@ -5,7 +5,8 @@ other. A source that has no host takes one from a part of its path (a directory,
 extension, date and words for evidence), below what all paths have in common, by these proofs only:
 
 1. **Name.** The part is the name of a host that content states (`place.host` of facts, identities, Slurm's and
-   Kubernetes' nodes), in upper or lower case, or the first label of it; or it begins with it and a dot (`w2.train.log`).
+   Kubernetes' nodes), in upper or lower case, or the first label of it; or it begins with it and a dot (`w2.train.log`),
+   or has the number of a job before it (`job_4411_w2.log`).
 2. **Siblings.** Parts side by side with one shape (numbers and single letters aside; a word of two letters at least;
    none of the words that never mean a host: attempts, ranks, experiments, racks ...), and
    a. one of them is a host by its name; or
@@ -78,6 +79,8 @@ _LONGEST_NAME = 255
 _NUMBER = regex(r"\d+", re.ASCII)
 _SINGLE = regex(r"(?<=[-_])[a-z](?![a-z\d])", re.ASCII | re.IGNORECASE)
 _WORD = regex(r"[a-z]+", re.ASCII | re.IGNORECASE)
+#: The number of a job before a name that has letters.
+_JOB_BEFORE = regex(r"\A\d{1,12}[-_.](?=[a-z])", re.ASCII)
 #: A word behind a name that ends in a number, or in such words.
 _WORDS_BEHIND = regex(r"[-_.][a-z]{2,40}$", re.ASCII)
 _NO_HOST_WORDS = """
@@ -275,11 +278,14 @@ def _host(parts: Sequence[str], proven: Hosts) -> str | None:
 
 
 def _proven(name: str, proven: Hosts) -> tuple[Proof, str] | None:
-    """The host that a name is, or that content states and the name goes on from: `w2.train` is of `w2`."""
-    label = proven.get(name.partition(".")[0])
+    """The host that a name is, or that content states and the name goes on from, or comes to after the number of a job:
+    `w2.train` is of `w2`, and so is `4411_w2` (which is left of `job_4411_w2.log`)."""
     known = proven.get(name)
-    stated = label is not None and label[0] is Proof.NAME and (known is None or known[0] is not Proof.NAME)
-    return label if stated else known
+    if known is None or known[0] is not Proof.NAME:
+        for label in (name.partition(".")[0], _JOB_BEFORE.sub("", name)):
+            if (stated := proven.get(label)) is not None and stated[0] is Proof.NAME:
+                return stated
+    return known
 
 
 def _called_after(name: str, proven: Hosts) -> tuple[Proof, str] | None:

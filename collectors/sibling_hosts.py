@@ -199,16 +199,26 @@ def paired_with_a_machine(members: Mapping[str, Member]) -> dict[str, Member]:
 
 def in_blocks_of_ranks(members: Mapping[str, Member]) -> dict[str, Member]:
     """Those of the directories that tell of ranks, if these are the blocks of hosts: as many each, in a row, and each block
-    begins at a multiple of their number."""
+    begins at a multiple of their number. Where every eighth rank of all writes, say, its number is that among these."""
     found = {name: one for name, one in members.items() if one.is_directory and one.told.ranks}
-    blocks = [sorted({rank for _, rank in one.told.ranks}) for one in found.values()]
+    ranks_of = [sorted({rank for _, rank in one.told.ranks}) for one in found.values()]
+    every = _stride(ranks_of)
+    blocks = [[rank // every for rank in ranks] for ranks in ranks_of]
     size = len(blocks[0]) if len(blocks) > 1 else 0
     rows = all(len(ranks) == size and ranks[-1] - ranks[0] == size - 1 and not ranks[0] % size for ranks in blocks)
     told = [one.told for one in found.values()]
     alike = bool(found) and bool(set.intersection(*(one.files for one in found.values())))
     apart = not (_one_machine(told) or _same_ranks(told)) and (not _clocks(told) or _at_once(told, _SLACK_NS))
-    large = _LEAST_ON_A_HOST <= size <= _MOST_ON_A_HOST
-    return found if rows and alike and apart and (large or _dealt_out(blocks, told)) else {}
+    large = _LEAST_ON_A_HOST <= size * every <= _MOST_ON_A_HOST
+    enough = (large or _dealt_out(blocks, told)) if every == 1 else (large and len(blocks) >= _DEALT)
+    return found if rows and alike and apart and enough else {}
+
+
+def _stride(blocks: Sequence[Sequence[int]]) -> int:
+    """What lies between each rank and the next of all, from rank 0 on; 1 where that differs."""
+    ranks = sorted(rank for block in blocks for rank in block)
+    step = ranks[1] - ranks[0] if len(ranks) > 1 else 1
+    return step if step > 1 and ranks == list(range(0, step * len(ranks), step)) else 1
 
 
 def _dealt_out(blocks: Sequence[Sequence[int]], told: Sequence[Telling]) -> bool:

@@ -68,7 +68,8 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
         by_name[fact.name].append(fact)
 
     def role(match: Match, others: Bystanders) -> Role:
-        overcome = has_survived(match, progress, single) or has_ended(match, by_name, clocks)
+        over = has_ended(match, by_name, clocks, ends.done, ends.restarted)
+        overcome = over or has_survived(match, progress, single)
         good = ends.covers(match, single) or (ends.job and replaced.cover(match))
         past = Role.SURVIVED if overcome or good or tests.covers(match) else None
         elsewhere = earlier.holds(match) or others.hold(match)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +21,8 @@ SURVIVED_NS = 120 * 1_000_000_000
 #: Hosts of one cluster, whose clocks are set by the network, differ by less.
 _IN_STEP_NS = 60 * 1_000_000_000
 _NUMBER = regex(r"\d+")
+#: What the kernel records when a process opens a device.
+_OPENED = "attach"
 #: So many clocks that can be compared are looked at for the latest progress of a job.
 _CLOCKS = 16
 
@@ -201,22 +204,58 @@ def _is_of_engine(leader: str, pod: str) -> bool:
 # --- what a rule says ends its findings ----------------------------------------------------------------------------
 
 
-def has_ended(match: Match, by_name: Mapping[str, Sequence[Fact]], clocks: Timeline) -> bool:
+def has_ended(
+    match: Match,
+    by_name: Mapping[str, Sequence[Fact]],
+    clocks: Timeline,
+    done: Mapping[str, int] = MappingProxyType({}),
+    anew: Mapping[str, int] = MappingProxyType({}),
+) -> bool:
     """Whether the records that end a finding of this rule followed all of its own, for sure: a driver was loaded
     anew after an error, say, and a later process opened the device. Records that are not dated, or by a clock with which that of
-    the others cannot be compared, are followed by what stands below them in their files, of the same host."""
-    if not match.rule.ends or not match.facts:
+    the others cannot be compared, are followed by what stands below them in their files, of the same host. That a device was
+    opened shows as well where the work that the fault stopped was done after the repair: `done` says up to where that holds for
+    each log of a job that its scheduler calls good. If that was started anew below the fault (`anew`), it is enough that the
+    repair of the same host may have been after it: in what zone a job's log has its times is not always known."""
+    ends = match.rule.ends
+    if not ends or not match.facts:
         return False
-    return _ended_later(match, by_name, clocks) or all(
-        _ended_below(fact, match.rule.ends, by_name, clocks) for fact in match.facts
+    if ends[1:] and ends[-1].name == _OPENED and all(f.span.offset < done.get(f.source, -1) for f in match.facts):
+        ends = ends[:-1]
+        if all(f.span.offset < anew.get(f.source, -1) for f in match.facts) and _may_have_ended(
+            match, ends, by_name, clocks
+        ):
+            return True
+    return _ended_later(match, ends, by_name, clocks) or all(
+        _ended_below(fact, ends, by_name, clocks) for fact in match.facts
     )
 
 
-def _ended_later(match: Match, by_name: Mapping[str, Sequence[Fact]], clocks: Timeline) -> bool:
+def _may_have_ended(
+    match: Match, ends: Iterable[RecordQuery], by_name: Mapping[str, Sequence[Fact]], clocks: Timeline
+) -> bool:
+    """Whether for each of these there is a record of the host of the match, of its device if it names one, that did not come
+    for sure before any of its own."""
+    place, own = match.place, [clocks.moment(fact) for fact in match.facts]
+
+    def may_follow(other: Fact) -> bool:
+        then = clocks.moment(other)
+        gaps = [clocks.difference(one, then) if one and then else None for one in own]
+        alike = other.place.host == place.host and not _differ(other.place.device, place.device)
+        return alike and all(gap is not None and gap.high > 0 for gap in gaps)
+
+    return place.host is not None and all(
+        any(may_follow(other) for other in by_name[query.name] if holds(query.where, other)) for query in ends
+    )
+
+
+def _ended_later(
+    match: Match, ends: Sequence[RecordQuery], by_name: Mapping[str, Sequence[Fact]], clocks: Timeline
+) -> bool:
     latest = [moment for fact in match.facts if (moment := clocks.moment(fact))]
     if len(latest) < len(match.facts):
         return False
-    for query in match.rule.ends:
+    for query in ends:
         after = list(_after(query, by_name, latest, clocks))
         if not after:
             return False

@@ -128,9 +128,20 @@ def _of_many_hosts(
 
 
 def _of_a_job(own: Iterable[tuple[Source, Place]], directory_of: Mapping[str, str]) -> set[str]:
-    """The outputs of whole jobs (`slurm-99.out`) among the files of several hosts: they lie where the batch script ran."""
+    """The outputs of whole jobs (`slurm-99.out`) among the files of several hosts: they lie where the batch script ran. Where
+    the job has one for each of several hosts (`slurm-99-n7.out`), each is of its own."""
+    own = list(own)
     several = len({place.host for _, place in own if place.host}) > 1
-    return {source.id for source, _ in own if several and source.place.job and source.id in directory_of}
+    outputs = [(source, place) for source, place in own if several and source.place.job and source.id in directory_of]
+    named: dict[str | None, set[str | None]] = defaultdict(set)
+    for source, place in outputs:
+        if _is_called_after(source, place.host):
+            named[source.place.job].add(place.host)
+    return {s.id for s, place in outputs if not (len(named[s.place.job]) > 1 and _is_called_after(s, place.host))}
+
+
+def _is_called_after(source: Source, host: str | None) -> bool:
+    return (host or "").casefold() in source.path.replace("!", "/").rpartition("/")[2].casefold()
 
 
 def _processes(placed: Iterable[tuple[Fact, Place]]) -> dict[str, frozenset[int]]:

@@ -483,3 +483,16 @@ def test_a_workload_that_was_admitted_waits_no_longer() -> None:
     for age, over in (("9m", True), ("1m", False)):
         listed = events(f"Events:\n  {row.format(age)}\n  {admitted}\n")
         assert [resolved for _, reason, resolved in listed if reason == "Pending"] == [over]
+
+
+NODE = (
+    '{"kind": "Node", "metadata": {"name": "n7"}, "status": {"conditions": [{"type": "AcceleratedHardwareReady", '
+    '"status": "False", "reason": "NeuronHBMUncorrectableError"}]}}'
+)
+
+
+def test_an_object_that_was_cut_down_to_who_it_is_and_how_it_is_needs_no_version() -> None:
+    assert sniffs(NODE)
+    assert conditions(NODE) == [("AcceleratedHardwareReady", "False", False)]
+    assert not sniffs(NODE.replace("Node", "Cat"))
+    assert not sniffs('{"kind": "Node", "metadata": {"name": "n7"}}')

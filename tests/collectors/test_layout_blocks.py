@@ -26,3 +26,25 @@ def test_directories_of_any_name_with_even_blocks_of_ranks_are_hosts() -> None:
 )
 def test_directories_of_any_name_with_other_ranks_are_none(parts: list[Collection]) -> None:
     assert set(hosts(together(*parts)).values()) == {None}
+
+
+def sampled(stems: dict[str, tuple[int, ...]]) -> set[str | None]:
+    files = [ranks(f"{stem}/rank{rank:03}.csv", rank, 1) for stem, wrote in stems.items() for rank in wrote]
+    return set(hosts(together(*files)).values())
+
+
+def test_directories_of_any_name_are_hosts_if_only_every_eighth_rank_writes() -> None:
+    assert sampled({"bravo": (0, 8), "delta": (16, 24), "echo": (32, 40)}) == {"bravo", "delta", "echo"}
+
+
+@pytest.mark.parametrize(
+    "stems",
+    [
+        {"bravo": (0, 8), "delta": (16, 24)},  # two: that may be what a person sorted
+        {"bravo": (0, 8), "delta": (16, 32), "echo": (24, 40)},  # not in a row
+        {"bravo": (0, 8), "delta": (16, 24), "echo": (40, 48)},  # a gap
+        {"bravo": (0, 2), "delta": (4, 6), "echo": (8, 10)},  # too few for a host
+    ],
+)
+def test_but_not_if_what_they_write_is_no_even_share(stems: dict[str, tuple[int, ...]]) -> None:
+    assert sampled(stems) == {None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_layout import fact, hosts, source, together
+from test_layout import fact, hosts, ranks, source, together
 
 from neuron_doctor.engine.facts import Collection, Place
 
@@ -35,3 +35,10 @@ def test_terminals_of_workers_that_prompt_on_one_host_are_no_hosts() -> None:
         pane("pane-teal.0.txt", 4, "teal"),
     ]
     assert set(hosts(together(*several)).values()) == {"smew", "teal"}
+
+
+def test_a_file_is_of_the_host_whose_name_stands_behind_the_number_of_a_job() -> None:
+    logs = [ranks(f"job_4411_w-b{n}.log", 8 * n, 8) for n in range(2)]
+    stated = [fact("job_4411_w-b0.log", place=Place(host=f"w-b{n}")) for n in range(2)]
+    assert hosts(together(*logs, *stated)) == {"job_4411_w-b0.log": "w-b0", "job_4411_w-b1.log": "w-b1"}
+    assert not {"w-b0", "w-b1"} & set(hosts(together(*logs)).values())

@@ -79,3 +79,51 @@ def test_a_step_that_hyperpod_started_anew_counts_by_its_end(
 def test_an_error_of_the_kernel_is_no_exception_of_a_program(tmp_path: Path) -> None:
     said = "LustreError: 4105:0:(events.c:205:client_bulk_callback()) event type 1, status -5, desc 0000000054"
     assert roots(tmp_path, STEP.format(20), kern=f"Apr 14 22:21:57 ip-10-2-3-97 kernel: {said}\n") == set()
+
+
+REPAIRABLE = (
+    "1: [default22]:2026-Sep-02 21:00:31.301337 20133:20811 ERROR  TDRV:exec_request_process_errors             "
+    "(FATAL-RT-UNDEFINED-STATE) [ND 5] Uncorrectable HBM memory error is detected. Execution results may be invalid. "
+    "Please reload the neuron driver or reboot your EC2 instance to prevent future impact from the hardware error.\n"
+    "srun: error: ip-10-2-88-240: task 1: Exited with exit code 1\n"
+)
+ON = '0: [default0]:{"loss": 2.0191, "learning_rate": 0.00027, "epoch": 0.134, "step": 1210}\n'
+DONE = "0: [default0]:Training completed. Do not forget to share your model on huggingface.co/models =)\n"
+BACK = "[Auto Resume] Info: node ip-10-2-88-240 is back, job 880 resumes (attempt 1 of 1)\n"
+BOOTED = (
+    "[    9.114882] Neuron Driver Started with Version:2.30.2.0-1f2c9ab0e at: 2026-{} 21:16:31.114230\n"
+    "[   88.910022] Scrub completed for nd{} HBM 1\n"
+)
+
+
+def repaired(folder: Path, log: str, booted: str = BOOTED.format("sep-02", 5), state: str = "COMPLETED") -> set[str]:
+    (folder / "ip-10-2-88-240").mkdir()
+    (folder / "ip-10-2-88-240" / "dmesg").write_text(booted)
+    exit_code = int(state != "COMPLETED")
+    rows = SACCT.replace("n[1-4]", "ip-10-2-71-18,ip-10-2-88-240,ip-10-2-93-7")
+    return roots(folder, log, sacct=rows.format(state, exit_code, state, exit_code))
+
+
+def test_a_repairable_fault_is_over_when_the_host_was_rebooted_and_the_job_resumed_and_completed(
+    tmp_path: Path,
+) -> None:
+    assert repaired(tmp_path, ON + REPAIRABLE + BACK + ON + DONE) == set()
+
+
+@pytest.mark.parametrize(
+    ("log", "booted", "state"),
+    [
+        (ON + REPAIRABLE + BACK + ON + DONE, BOOTED.format("aug-20", 5), "COMPLETED"),  # it was rebooted long before
+        (ON + REPAIRABLE + BACK + ON + DONE, BOOTED.format("sep-02", 5), "FAILED"),
+        (ON + REPAIRABLE + BACK + ON + REPAIRABLE, BOOTED.format("sep-02", 5), "COMPLETED"),  # it came back
+        (ON + REPAIRABLE + BACK + ON, BOOTED.format("sep-02", 5), "COMPLETED"),  # no program says that its work is done
+        (ON + REPAIRABLE + BACK + ON + DONE, "[    9.114882] neuron: loading out-of-tree module\n", "COMPLETED"),
+    ],
+)
+def test_it_is_not_over_where_anything_of_that_lacks(tmp_path: Path, log: str, booted: str, state: str) -> None:
+    assert repaired(tmp_path, log, booted, state) == {"hw-hbm-ue-repairable"}
+
+
+def test_nor_is_a_fault_over_for_which_the_instance_has_to_go(tmp_path: Path) -> None:
+    gone = REPAIRABLE.replace("reload the neuron driver or reboot your EC2", "terminate this")
+    assert repaired(tmp_path, ON + gone + BACK + ON + DONE) == {"hw-hbm-ue"}

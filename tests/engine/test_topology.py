@@ -174,6 +174,14 @@ def test_the_output_of_a_job_places_no_rank_where_files_of_several_hosts_were_co
     assert [f.place.host for f in complete(facts, survey(facts, (output,)))] == ["head", "head"]
 
 
+def test_outputs_of_a_job_that_are_called_after_several_hosts_are_each_of_its_own() -> None:
+    facts = [hit("broke", host=f"n{n}", rank=n, source=f"slurm-99-n{n}.out") for n in (1, 2)]
+    outputs = [source(f"slurm-99-n{n}.out", host=f"n{n}", job="99") for n in (1, 2)]
+    kernel = source("dmesg", host="n8", kind="kernel")
+    assert [f.place.host for f in complete(facts, survey(facts, (*outputs, kernel)))] == ["n1", "n2"]
+    assert [f.place.host for f in complete(facts[:1], survey(facts[:1], (outputs[0], kernel)))] == [None]
+
+
 def test_a_local_rank_is_the_rank_that_the_same_log_says() -> None:
     facts = [hit("a", rank=6, local_rank=2), hit("b", local_rank=2), hit("c", local_rank=2, source="t")]
     topology = survey(facts, [source("s"), source("t")])
