@@ -38,6 +38,8 @@ from neuron_doctor.engine.regexes import regex
 
 _MEMBER = regex(r"(?P<indent> *)(?P<key>[A-Za-z][\w ./()-]{0,100}?):(?:\s+(?P<value>.*))?$")
 _MARK = regex(r"(?P<key>[\w./-]{1,200})(?:=|: )(?P<value>.*?)(?::(?P<effect>NoSchedule|NoExecute|PreferNoSchedule))?$")
+#: The node of a pod, with its address.
+_HOME = regex(r"[\w.-]{1,253}/\d{1,3}(?:\.\d{1,3}){3}")
 _GAP = regex(r"\s{2,}")
 _EVENT = regex(r"\s*(?:Normal|Warning)\s{2,}\w")
 _DATE = regex(r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} [\d:]{8} [+-]\d{4}")
@@ -82,7 +84,7 @@ def parse_descriptions(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
 
 
 def _kind(thing: _Object) -> str:
-    if "Containers" in thing.sections:
+    if "Containers" in thing.sections or _HOME.fullmatch(thing.value("Node")):
         return "pod"
     if is_queued(kind := thing.value("Kind")):
         return kind.lower()

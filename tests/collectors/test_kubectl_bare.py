@@ -6,6 +6,7 @@ import pytest
 from snapshot_inputs import by_kind, facts_of
 
 from neuron_doctor.collectors.kube_tables import is_bare_row
+from neuron_doctor.collectors.kubectl import COLLECTORS
 
 BARE = """\
 # kubectl get po -A -o wide | grep -e bert -e canine
@@ -65,3 +66,25 @@ def test_a_volume_was_mounted_in_the_end_where_a_container_was_asked_how_it_is(a
     asked = f"{age}    Warning   Unhealthy   pod/olmo-1   Startup probe failed: connection refused\n"
     [mount] = [fact for fact in facts_of(BARE_EVENTS + asked) if fact.data["reason"] == "FailedMount"]
     assert mount.data["resolved"] is over
+
+
+CUT = """\
+Name: qwen-decode-7d9bf-kx2n
+Node: {}
+State:       Waiting
+  Reason:    CrashLoopBackOff
+Restart Count: 6
+"""
+
+
+def test_a_described_pod_that_was_cut_down_to_its_node_is_on_that_node() -> None:
+    [pod] = by_kind(facts_of(CUT.format("ip-192-168-20-8.us-west-2.compute.internal/192.168.20.8")))["pod"]
+    assert (pod.data["name"], pod.place.host) == (
+        "qwen-decode-7d9bf-kx2n",
+        "ip-192-168-20-8.us-west-2.compute.internal",
+    )
+
+
+@pytest.mark.parametrize("node", ["ip-192-168-20-8", "<none>", "v22.1.0/x64"])
+def test_other_members_of_these_names_are_no_pod(node: str) -> None:
+    assert not COLLECTORS[0].sniff(CUT.format(node).encode(), "describe.txt")
