@@ -68,6 +68,20 @@ def time_between(a: Fact, b: Fact) -> int | None:
     return b.instant.ns - a.instant.ns
 
 
+def time_in_order(a: Fact, b: Fact) -> int | None:
+    """The same in a sequence: what stands below in one file is later by its time if one clock wrote both, or else if they may
+    be of one host."""
+    assert a.instant
+    assert b.instant
+    hosts = {a.place.host, b.place.host}
+    if a.source == b.source and a.span.offset < b.span.offset:
+        if a.instant.clock is b.instant.clock:
+            return b.instant.ns - a.instant.ns if b.instant.ns >= a.instant.ns else None
+        if None in hosts or len(hosts) == 1:
+            return 0
+    return time_between(a, b)
+
+
 def true(condition: cond.Condition, job: Job) -> bool:
     """Whether the condition holds. Everything was looked for everywhere, so nothing is undecided."""
     match condition:
@@ -146,15 +160,17 @@ def grown(condition: cond.Measure, facts: Sequence[Fact], values: Sequence[int])
 
 def in_order(chain: Sequence[Fact], condition: cond.Sequence, job: Job) -> bool:
     pairs = pairwise(chain)
-    if any(a is b or time_between(a, b) is None for a, b in pairs):
+    if any(a is b or time_in_order(a, b) is None for a, b in pairs):
         return False
-    took = time_between(chain[0], chain[-1])
+    took = time_in_order(chain[0], chain[-1])
     if took is None or took > condition.within_ns:
         return False
     if condition.by and (None in (by := {field(fact, condition.by) for fact in chain}) or len(by) > 1):
         return False
     ends = job.answers(condition.until) if condition.until else []
-    return not any(time_between(chain[0], end) is not None and time_between(end, chain[-1]) is not None for end in ends)
+    return not any(
+        time_in_order(chain[0], end) is not None and time_in_order(end, chain[-1]) is not None for end in ends
+    )
 
 
 def sides(condition: cond.Over, job: Job) -> list[tuple[set[object], set[object]]]:
