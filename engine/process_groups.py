@@ -177,7 +177,7 @@ def _count(group: ProcessGroup) -> None:
     for member in recorded:
         window, pending = member.window, member.record.pending if member.record else ()
         member.issued = member.base + window[0].number + _length(member) - 1
-        member.done = member.base + pending[0].number - 1 if pending else member.issued
+        member.done = min(member.base + pending[0].number - 1, _done_by_status(member)) if pending else member.issued
     frontier = max((member.done if group.completions else member.issued for member in recorded), default=-1)
     offset = _status_offset(group.members.values())
     for member in group.members.values():
@@ -187,6 +187,16 @@ def _count(group: ProcessGroup) -> None:
         joined = min(member.issued for member in group.members.values())
         for member in group.members.values():
             member.done = joined
+
+
+def _done_by_status(member: Member) -> int:
+    """The last collective that completed on a rank by the status of the group, where the ring has lost whatever was before its
+    first open one, which may be open too; else its last."""
+    record = member.record
+    counted = record is not None and not (record.recent or record.batched or record.point_to_point)
+    if not counted or record is None or record.enqueued is None or record.completed is None:
+        return member.issued
+    return member.issued - max(record.enqueued - record.completed, 0) if record.completed >= 0 else member.issued
 
 
 def _length(member: Member) -> int:

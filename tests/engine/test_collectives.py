@@ -273,6 +273,17 @@ def test_a_device_that_lags_behind_what_its_peers_completed_is_stuck() -> None:
     assert verdicts(facts_of(job)) == {"device-stuck": {5}}
 
 
+def test_what_the_ring_lost_before_the_first_open_collective_may_be_open_too() -> None:
+    """Hosts far ahead: the rings of some no longer hold the first collective of the world that is open, the status tells."""
+    mesh = Mesh(2, 2)
+    programs = {
+        rank: ([Op(mesh.groups["TENSOR"][rank])] * (3 if rank < 2 else 30) + [Op(mesh.groups["default_pg"][rank])]) * 8
+        for rank in range(mesh.size)
+    }
+    job = run(mesh, programs, Faults(host={2: len(programs[2]) // 2}), ahead=1 << 20)
+    assert verdicts(facts_of(job, Recorder(ring=40))) == {"rank-missing": {2}}
+
+
 def test_a_collective_that_all_but_one_saw_complete_is_partial() -> None:
     mesh = Mesh(4, 2)
     programs = programs_of(mesh)
