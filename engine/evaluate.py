@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.durations import format_duration
 from neuron_doctor.engine.expressions import RecordQuery, field_of, kleene
-from neuron_doctor.engine.facts import Fact, Instant, Source, Value
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Source, Value
 from neuron_doctor.engine.measures import measured
 from neuron_doctor.engine.moments import Moment, difference_ns
 from neuron_doctor.engine.verdict import Proof
@@ -191,8 +191,8 @@ def lag(earlier: Fact, later: Fact) -> int | None:
 
 def _by_lines_ns(above: Instant, below: Instant, host: str | None, other: str | None) -> int | None:
     """How long after another record of its source one is that stands below it, with a time that is not comparable as it is: a
-    launcher tells of several hosts in one file, by its own clock; and in the file of one host two clocks may take turns."""
-    if above.clock is below.clock:
+    launcher tells of several hosts in one file, by its own wall clock; and in the file of one host two clocks may take turns."""
+    if above.clock is below.clock and above.clock not in (Clock.BOOT, Clock.MONOTONIC):
         return below.ns - above.ns
     return 0 if host is None or other is None or host == other else None
 

@@ -193,10 +193,11 @@ def _done_by_status(member: Member) -> int:
     """The last collective that completed on a rank by the status of the group, where the ring has lost whatever was before its
     first open one, which may be open too; else its last."""
     record = member.record
-    counted = record is not None and not (record.recent or record.batched or record.point_to_point)
-    if not counted or record is None or record.enqueued is None or record.completed is None:
+    if record is None or record.recent or record.batched or record.point_to_point:
         return member.issued
-    return member.issued - max(record.enqueued - record.completed, 0) if record.completed >= 0 else member.issued
+    if record.enqueued is None or record.completed is None or record.completed < 0:
+        return member.issued
+    return member.issued - max(record.enqueued - record.completed, 0)
 
 
 def _length(member: Member) -> int:

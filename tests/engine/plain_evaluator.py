@@ -12,7 +12,7 @@ from itertools import pairwise, product
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.expressions import Expression, RecordQuery, Test, Version
-from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.facts import Clock, Fact
 
 COMPARE: Mapping[str, Callable[[object, object], bool]] = {
     "==": lambda a, b: a == b,
@@ -75,7 +75,9 @@ def time_in_order(a: Fact, b: Fact) -> int | None:
     assert b.instant
     hosts = {a.place.host, b.place.host}
     if a.source == b.source and a.span.offset < b.span.offset:
-        if a.instant.clock is b.instant.clock:
+        if (a.place.host, a.instant.clock) == (b.place.host, b.instant.clock):
+            return time_between(a, b)
+        if a.instant.clock is b.instant.clock and a.instant.clock in (Clock.UTC, Clock.HOST_LOCAL, Clock.YEARLESS):
             return b.instant.ns - a.instant.ns if b.instant.ns >= a.instant.ns else None
         if None in hosts or len(hosts) == 1:
             return 0

@@ -102,6 +102,15 @@ def test_a_sequence_in_one_file_that_tells_of_several_hosts_is_what_lines_and_ti
     assert not judged(condition, hit("a", at=1, host="x", offset=1), hit("b", at=12, host="y", offset=2)).held
 
 
+def test_seconds_since_boot_of_two_hosts_are_in_no_order_though_one_file_has_both() -> None:
+    condition = cond.Sequence((parse_query("a"), parse_query("b")), 10 * S)
+    first, second = (
+        hit(name, at=at, host=host, offset=at, clock=Clock.BOOT) for name, at, host in [("a", 1, "x"), ("b", 5, "y")]
+    )
+    assert not judged(condition, first, second).held
+    assert judged(condition, first, replace(second, place=Place(host="x"))).held
+
+
 def test_two_clocks_that_take_turns_in_the_file_of_a_host_are_ordered_by_its_lines() -> None:
     condition = cond.Sequence((parse_query("a"), parse_query("b")), 10 * S)
     other = replace(hit("b", at=0, offset=2), instant=Instant(0, Clock.BOOT))
