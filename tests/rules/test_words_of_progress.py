@@ -26,7 +26,6 @@ def kinds(folder: Path, line: str) -> set[str]:
         "update: 120 | train_loss 2.31",
         "2026-11-02 17:59:57,998 step 50 110 ms/step",
         "[2026-08-08 08:00:05,399] it 20 282 ms",
-        "20:00:41 step 3",
     ],
 )
 def test_a_step_is_told_by_its_number_and_what_it_cost(tmp_path: Path, line: str) -> None:
@@ -40,6 +39,8 @@ def test_a_step_is_told_by_its_number_and_what_it_cost(tmp_path: Path, line: str
         "it=3 retries left",
         "batch 12 done",
         "train 7 loss=nan",
+        "[cleanup] step 1",
+        "12:00:01 Step 2",
         "fails at step 3",
         "1 Step 3/9 : RUN x",
     ],
@@ -56,20 +57,26 @@ def test_other_counts_are_none(tmp_path: Path, line: str) -> None:
         "INFO reached max_steps=520, final checkpoint /fsx/olmo/ckpt/step519",
         "finished after 300 steps",
         "2026-11-10 20:00:00,784 done: 245 steps",
-        "2026-11-17 20:00:41,687 finished",
-        "2026-08-24 00:23:23 rank=4 iterator exhausted after 44 batches, leaving training loop",
     ],
 )
 def test_a_program_that_made_all_its_steps_says_that_its_work_is_done(tmp_path: Path, line: str) -> None:
     assert "completion" in kinds(tmp_path, line)
-    assert "completion" not in kinds(tmp_path, "max retries reached, bye")
 
 
 @pytest.mark.parametrize(
     "line",
     [
         "download finished in 3 s",
+        "max retries reached, bye",
         "2026-11-10 20:00:00,784 completed 100 steps",
+        "[cleanup] done: 3 steps",
+        "epoch 1 finished",
+        "saving shard 7 finished",
+        "[compile] finished",
+        "ConvergenceWarning: Maximum iterations reached",
+        "will stop when max steps reached",
+        "see log for max steps reached or not",
+        "prefetch iterator exhausted, resetting",
         "memory exhausted",
         "retries exhausted",
     ],
@@ -82,3 +89,10 @@ def test_a_script_tells_of_the_rank_that_ended_with_a_status_and_of_none_that_en
     assert "launcher-failure" in kinds(tmp_path, "launch.sh: rank 21 pid 438 exited with status 137 (SIGKILL)")
     assert "launcher-failure" in kinds(tmp_path, "[run] rank 3 died with exit code 1")
     assert "launcher-failure" not in kinds(tmp_path, "launch.sh: rank 21 pid 438 exited with status 0")
+    assert "launcher-failure" not in kinds(tmp_path, "local rank 3 exited with status 1")
+    assert "launcher-failure" not in kinds(tmp_path, "if rank 3 exited with code 1, restart it")
+
+
+def test_docker_compose_tells_of_containers_and_a_shell_of_programs(tmp_path: Path) -> None:
+    assert "launcher-failure" in kinds(tmp_path, "train-1 exited with code 1")
+    assert "launcher-failure" not in kinds(tmp_path, "pip exited with code 1")
