@@ -34,6 +34,7 @@ from msgspec import Struct, field
 from neuron_doctor.engine.bystanders import Bystanders
 from neuron_doctor.engine.facts import Fact, Source, pod_of
 from neuron_doctor.engine.job_logs import job_logs
+from neuron_doctor.engine.last_words import last_words
 from neuron_doctor.engine.made_good import MadeGood, has_succeeded, is_before, made_good
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.topology import Topology
@@ -43,8 +44,6 @@ from neuron_doctor.engine.world import world_of
 _OF_WAITS = frozenset({"collective", "silent-rank", "lost-host"})
 #: What a cluster tells of pods and nodes on its way: a pod that was moved did not keep a job from its end.
 _OF_CLUSTER = "k8s-event"
-#: What a log tells of a run.
-_OF_RUNS = frozenset({"progress", "hang-report", "launcher-failure", "restart", "status"})
 #: Reasons of events by which a Job, or an operator's job, has ended well.
 JOB_ENDED = frozenset(
     {"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJobSucceeded", "TFJobSucceeded", "JAXJobSucceeded"}
@@ -147,7 +146,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
         for f in failures
     ):
         return EndedWell(retried=retried, complete=complete)
-    job = by_scheduler or _of_hosts(facts, sources, words)
+    job = by_scheduler or _of_hosts(facts, sources)
     kernel = frozenset(source.id for source in sources if source.kind == "kernel")
     ranks = _of_launchers(facts, words, last_step)
     anew_from = (last or 0) if by_scheduler or _has_ended(facts, last) else 0
@@ -158,15 +157,8 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
 
 def _has_ended(facts: Iterable[Fact], attempt: int | None) -> bool:
     """Whether every log of the last attempt that tells of the run says, below all its steps, that it ended with 0."""
-    last: dict[str, Fact] = {}
-    for fact in facts:
-        if fact.place.attempt == attempt and fact.kind in _OF_RUNS | {"completion"}:
-            last[fact.source] = max(last.get(fact.source, fact), fact, key=_at_and_exited)
+    last = last_words(fact for fact in facts if fact.place.attempt == attempt)
     return bool(last) and all(fact.data.get("exited") for fact in last.values())
-
-
-def _at_and_exited(fact: Fact) -> tuple[int, bool]:
-    return fact.span.offset, bool(fact.data.get("exited"))
 
 
 def _done(words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> dict[str, int]:
@@ -259,16 +251,12 @@ def _exited_with_0(events: Iterable[Fact]) -> bool:
     return codes == {0} and all(event.data["what"] == "done" for event in since)
 
 
-def _of_hosts(facts: Sequence[Fact], sources: Sequence[Source], words: Mapping[str, Sequence[Fact]]) -> bool:
+def _of_hosts(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
     """On every host whose logs are here a program says, as the last that its log tells of the run, that it ended with 0."""
     logs = {source.id for source in job_logs(sources, facts)}
-    last = {source: max(told, key=lambda word: word.span.offset) for source, told in words.items() if source in logs}
-    good = {source: word for source, word in last.items() if word.data.get("exited")}
-    for fact in facts:
-        if fact.kind in _OF_RUNS and fact.source in good and fact.span.offset > good[fact.source].span.offset:
-            del good[fact.source]
+    good = [word for word in last_words(facts).values() if word.source in logs and word.data.get("exited")]
     hosts = {fact.place.host for fact in facts if fact.source in logs} | {s.place.host for s in sources if s.id in logs}
-    return len(hosts - {None}) > 1 and hosts - {None} == {word.place.host for word in good.values()} - {None}
+    return len(hosts - {None}) > 1 and hosts - {None} == {word.place.host for word in good} - {None}
 
 
 def _of_launchers(facts: Iterable[Fact], words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> bool:
