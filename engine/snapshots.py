@@ -8,7 +8,6 @@ passed with the collective still the last thing issued. Of a job that moves, who
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
@@ -17,6 +16,7 @@ from neuron_doctor.engine.elapsed import unmoved_ns
 from neuron_doctor.engine.facts import Clock, Fact, Place, Source
 from neuron_doctor.engine.idleness import idle_ns
 from neuron_doctor.engine.job_logs import job_logs
+from neuron_doctor.engine.last_words import last_words
 from neuron_doctor.engine.recorder import RECEIVE, SEND, named_ranks, told_of_collective
 from neuron_doctor.engine.zones import STEP_NS
 
@@ -45,7 +45,7 @@ def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iter
         yield from _standing(collectives, recorded, facts, sources)
         return
     slow, done = _slow(recorded, facts), _is_done(facts, sources)
-    went_on = _ranks_that_went_on(facts)
+    went_on = _ranks_that_went_on(facts, done=done)
     yield from (fact for fact in collectives if fact.data.get("witness") != "recorder")
     for fact in recorded:
         if not (slow and fact.data["verdict"] in _OPEN):
@@ -82,10 +82,7 @@ def _is_logged(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
 def _is_done(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
     """Whether every log that tells of the run says that the work is done, and shows no step after that."""
     logs = {source.id for source in job_logs(sources, facts)}
-    last: dict[str, Fact] = {}
-    for fact in facts:
-        if fact.source in logs and fact.kind in ("progress", "completion"):
-            last[fact.source] = max(last.get(fact.source, fact), fact, key=lambda one: one.span.offset)
+    last = last_words(fact for fact in facts if fact.source in logs)
     return bool(last) and all(fact.kind == "completion" for fact in last.values())
 
 
@@ -120,10 +117,10 @@ def _with_verdict(fact: Fact, verdict: str) -> Fact:
     return replace(fact, data={**fact.data, "verdict": verdict})
 
 
-def _ranks_that_went_on(facts: Iterable[Fact]) -> frozenset[int]:
+def _ranks_that_went_on(facts: Iterable[Fact], *, done: bool) -> frozenset[int]:
     """The ranks that left a dump and say that their work is done, or make a step, after the last operation of any dump; all,
-    where a log that is no rank's ends with such a word after a step. A word may be written at once where an operation is only
-    issued: a step counts some time after it, by a clock in UTC."""
+    where the logs say that the work is `done` and one that is no rank's makes steps after that. A word may be written at once
+    where an operation is only issued: a step counts some time after it, by a clock in UTC."""
     facts = tuple(facts)
     issued = {f.place.rank: ns for f in facts if f.kind == "fr-rank" and isinstance(ns := f.data["last_ns"], int)}
     last = max(issued.values(), default=0)
@@ -132,21 +129,16 @@ def _ranks_that_went_on(facts: Iterable[Fact]) -> frozenset[int]:
         f for f in facts if f.place.rank in issued and (f.kind == "completion" or (f.kind in least and _is_dated(f)))
     ]
     found = {f.place.rank for f in words if f.place.rank is not None and _after_ns(f, last) >= least[f.kind]}
-    return frozenset({rank for rank in issued if rank is not None} if issued and _has_ended(facts, last) else found)
+    whole = done and issued and _steps_afterwards(facts, last)
+    return frozenset({rank for rank in issued if rank is not None} if whole else found)
 
 
-def _has_ended(facts: Iterable[Fact], ns: int) -> bool:
-    """Whether a log that is no rank's makes steps after this moment and ends with the word that the work is done."""
-    logs: dict[str, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        if fact.kind in ("progress", "completion") and fact.place.rank is None:
-            logs[fact.source].append(fact)
-    for told in logs.values():
-        end = max(told, key=lambda fact: fact.span.offset)
-        stepped = any(fact.kind == "progress" and _after_ns(fact, ns) >= 1 for fact in told)
-        if end.kind == "completion" and stepped:
-            return True
-    return False
+def _steps_afterwards(facts: Iterable[Fact], ns: int) -> bool:
+    """Whether a log that is no rank's, of the job of the dumps as far as anything tells, makes steps after this moment."""
+    facts = tuple(facts)
+    jobs = {fact.place.job for fact in facts if fact.kind == "fr-rank"}
+    steps = (f for f in facts if f.kind == "progress" and f.place.rank is None)
+    return any(_after_ns(step, ns) >= 1 for step in steps if step.place.job is None or step.place.job in jobs)
 
 
 def _after_ns(fact: Fact, ns: int) -> int:

@@ -97,6 +97,15 @@ def test_who_had_not_come_when_the_dumps_were_written_came_where_the_log_of_the_
     assert verdicts(dumps=dumps) == ["rank-missing"]
     assert verdicts(*log(later, "completion"), dumps=dumps) == ["moving"]
     assert verdicts(*log(START_NS - 60 * 10**9, "completion"), dumps=dumps) == ["rank-missing"]
+    # another log of the job has not ended so, or it is the log of another job
+    assert verdicts(
+        *log(later, "completion"),
+        replace(dated("progress", START_NS), source="b"),
+        dumps=dumps,
+        sources=(LOG, source("b", first=0, last=1)),
+    ) == ["rank-missing"]
+    other = [replace(fact, place=Place(job="other")) for fact in log(later, "completion")]
+    assert verdicts(*other, dumps=dumps) == ["rank-missing"]
 
 
 def test_a_trace_that_ends_inside_executions_may_be_of_a_job_that_moves_unless_somebody_gave_up() -> None:
