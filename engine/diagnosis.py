@@ -28,6 +28,7 @@ from neuron_doctor.engine.lost_hosts import lost_hosts
 from neuron_doctor.engine.match import all_matches, canonical, match_rules
 from neuron_doctor.engine.moments import with_years
 from neuron_doctor.engine.nodenames import at_their_nodenames
+from neuron_doctor.engine.old_containers import without_old_containers
 from neuron_doctor.engine.oom_accounts import with_accounts
 from neuron_doctor.engine.pods import on_their_nodes
 from neuron_doctor.engine.recorder import ranks_text
@@ -95,6 +96,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     """What a collection says before any rule is applied; `harmless`: the patterns of what means nothing."""
     collection = in_their_jobs(on_their_nodes(collection))
     sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
+    facts = without_old_containers(facts, sources)
     facts = in_their_attempts(without_labels_for_hosts(without_tasks_for_ranks(facts), sources))
     collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(in_the_rank_of_their_terminal(facts))
     topology = survey(facts, collection.sources)

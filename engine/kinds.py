@@ -158,9 +158,10 @@ _OF_JOBS = (
         "launcher-failure",
         "a launcher reported the end of a worker; `signal` is 0 where it exited by itself; `first` marks its own root-cause row, "
         "or that it came first; `told`: it was killed since it had been told to end and did not; `later`: its launcher saw "
-        "another one end of itself before it; `logged`: what that rank said was collected too",
+        "another one end of itself before it; `logged`: what that rank said was collected too; `day`: the date of the end "
+        "(2026-05-26), where the record states it and its line has no time",
         "log slurm kubectl",
-        "launcher:str exitcode:int signal:int first:bool told:bool later:bool logged:bool message:str",
+        "launcher:str exitcode:int signal:int first:bool told:bool later:bool logged:bool message:str day:str",
     ),
     kind_of(
         "ndet-event",

@@ -1,0 +1,29 @@
+"""Containers of which `docker inspect` tells that they ended before the run began: a host keeps those that nobody removed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from neuron_doctor.engine.facts import Clock, Fact, Source
+from neuron_doctor.engine.job_logs import job_logs
+from neuron_doctor.engine.wallclock import date_of
+
+#: The clock of the container is in UTC, and that of the logs in whatever zone.
+_ZONES = timedelta(days=1)
+
+
+def without_old_containers(facts: Sequence[Fact], sources: Sequence[Source]) -> Sequence[Fact]:
+    """The facts without failures that state a day on which no log of the job had begun yet."""
+    if not any("day" in fact.data for fact in facts if fact.kind == "launcher-failure"):
+        return facts
+    begun = [s.first for s in job_logs(sources, facts) if s.first and s.first.clock in (Clock.UTC, Clock.HOST_LOCAL)]
+    if not begun:
+        return facts
+    first = date_of(min(instant.ns for instant in begun)).date() - _ZONES
+    return [fact for fact in facts if not _is_before(fact, first)]
+
+
+def _is_before(fact: Fact, first: date) -> bool:
+    day = fact.data.get("day") if fact.kind == "launcher-failure" else None
+    return isinstance(day, str) and day < first.isoformat()
