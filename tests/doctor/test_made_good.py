@@ -192,6 +192,12 @@ def test_another_task_that_succeeded_makes_nothing_good(tmp_path: Path) -> None:
     assert roots(tmp_path, files) == {"application-exception"}
 
 
+def test_a_later_task_in_the_same_log_makes_no_failed_one_good(tmp_path: Path) -> None:
+    failed = SUCCESS.replace("SUCCESS", "FAILED")
+    mailed = SUCCESS.replace("task_id=train", "task_id=notify_failure")
+    assert roots(tmp_path, {"airflow.log": RAISED + failed + mailed}) == {"application-exception"}
+
+
 # --- containers that were started anew ---------------------------------------------------------------------------------
 
 POD = "chat-predictor-6b9f77d4c8-hp5x7"
