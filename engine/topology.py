@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -65,11 +66,12 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     }
     own_host = ((place.rank, place.host) for place in placed if place.rank is not None and place.host)
     host_of_rank = {**unique([*own_host, *((rank, host) for _, rank, host in told)]), **home_of_rank}
-    for rank in _of_several_jobs(facts, placed):
+    shared, strange = _of_other_jobs(facts, placed)
+    for rank in shared:
         home_of_rank.pop(rank, None)
         host_of_rank.pop(rank, None)
     ranks = tuple(sorted({p.rank for p in placed if p.rank is not None}))
-    host_of_rank |= hosts_by_block(host_of_rank, ranks)
+    host_of_rank |= hosts_by_block(host_of_rank, (rank for rank in ranks if rank not in shared | strange))
     sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
     size = next(iter(sizes)) if len(sizes) == 1 else None
     hosts = tuple(sorted({p.host for p in placed if p.host}))
@@ -102,15 +104,18 @@ def _ranks(fact: Fact, place: Place) -> tuple[int, ...]:
     return place.ranks if fact.kind == "launcher-failure" else ()
 
 
-def _of_several_jobs(facts: Iterable[Fact], placed: Iterable[Place]) -> set[int]:
-    """The ranks of which several jobs tell, and not each of them where it ran: where another job's ran proves nothing."""
+def _of_other_jobs(facts: Iterable[Fact], placed: Iterable[Place]) -> tuple[set[int], set[int]]:
+    """The ranks of which several jobs tell, and not each of them where it ran; and those of which a job tells that says of none
+    where it ran, while another does: where another job's ran proves nothing."""
     tell: dict[int, set[str]] = defaultdict(set)
     place: dict[int, set[str]] = defaultdict(set)
     for fact, at in zip(facts, placed, strict=False):
         for rank in _ranks(fact, at) if at.job else ():
             tell[rank].add(at.job or "")
             place[rank] |= {at.job or ""} if at.host else set()
-    return {rank for rank, jobs in tell.items() if len(jobs) > 1 and jobs != place[rank]}
+    shared = {rank for rank, jobs in tell.items() if len(jobs) > 1 and jobs != place[rank]}
+    placing = set().union(*place.values())
+    return shared, {rank for rank, jobs in tell.items() if placing and not jobs <= placing}
 
 
 def _shortens_a_node(source: Source, nodes: Iterable[str]) -> bool:
@@ -141,7 +146,9 @@ def _of_a_job(own: Iterable[tuple[Source, Place]], directory_of: Mapping[str, st
 
 
 def _is_called_after(source: Source, host: str | None) -> bool:
-    return (host or "").casefold() in source.path.replace("!", "/").rpartition("/")[2].casefold()
+    """Whether the name of a file has that of a host, as a word: `slurm-99-n12.out` is not called after `n1`."""
+    parts = source.path.replace("!", "/").rpartition("/")[2].casefold().split(host.casefold()) if host else []
+    return any(not (before[-1:].isalnum() or after[:1].isalnum()) for before, after in pairwise(parts))
 
 
 def _processes(placed: Iterable[tuple[Fact, Place]]) -> dict[str, frozenset[int]]:

@@ -180,6 +180,19 @@ def test_outputs_of_a_job_that_are_called_after_several_hosts_are_each_of_its_ow
     kernel = source("dmesg", host="n8", kind="kernel")
     assert [f.place.host for f in complete(facts, survey(facts, (*outputs, kernel)))] == ["n1", "n2"]
     assert [f.place.host for f in complete(facts[:1], survey(facts[:1], (outputs[0], kernel)))] == [None]
+    # whose name only begins like another one is called after that one alone
+    facts = [hit("broke", host="n1", rank=n, source=f"slurm-99-n{n}.out") for n in (12, 13)]
+    outputs = [source(f"slurm-99-n{n}.out", host="n1", job="99") for n in (12, 13)]
+    facts.append(hit("broke", host="n2", rank=2, source="slurm-99-n2.out"))
+    outputs.append(source("slurm-99-n2.out", host="n2", job="99"))
+    assert [f.place.host for f in complete(facts, survey(facts, (*outputs, kernel)))] == [None, None, None]
+
+
+def test_an_output_is_called_after_a_host_however_its_name_joins_them() -> None:
+    for name in ("slurm_99_{}.out", "{}.99.out", "99-{}_1.log", "N-99-{}"):
+        facts = [hit("broke", host=f"n{n}", rank=n, source=name.format(f"N{n}")) for n in (1, 2)]
+        outputs = [source(name.format(f"N{n}"), host=f"n{n}", job="99") for n in (1, 2)]
+        assert [f.place.host for f in complete(facts, survey(facts, outputs))] == ["n1", "n2"]
 
 
 def test_a_local_rank_is_the_rank_that_the_same_log_says() -> None:
@@ -240,3 +253,18 @@ def test_ranks_whose_ends_a_launcher_reports_together_are_at_the_host_that_it_na
 def test_where_the_ranks_of_one_job_ran_says_nothing_of_those_of_another() -> None:
     facts = (ended("trn-b02", 8, 9, job="7"), hit("x", rank=9, job="8", source="o"), hit("x", rank=8, source="p"))
     assert [f.place.host for f in complete(facts, survey(facts, ()))] == ["trn-b02", None, "trn-b02"]
+
+
+def test_nor_do_its_blocks_of_ranks_say_where_those_of_another_job_are() -> None:
+    def of_job_7(*without: int) -> list[Fact]:
+        return [
+            ended(f"n{node}", *(rank for rank in range(4 * node, 4 * node + 4) if rank not in without), job="7")
+            for node in range(4)
+        ]
+
+    other, own = hit("x", rank=3, job="8", source="o"), hit("x", rank=3, job="7", source="p")
+    for facts in ((*of_job_7(), other), (*of_job_7(3), other), (*of_job_7(3), other, own)):
+        assert survey(facts, ()).host_of_rank.get(3) is None
+        assert next(f.place.host for f in complete(facts, survey(facts, ())) if f.source == "o") is None
+    for facts in ((*of_job_7(3), own), (*of_job_7(3), hit("x", rank=3, source="q"))):
+        assert survey(facts, ()).host_of_rank[3] == "n0"
