@@ -5,12 +5,13 @@ Shells show the name of their host before each command: Debian and Ubuntu `user@
 so only the beginning of a line counts.
 
 A worker that was started by hand got its numbers in front of the command (`$ RANK=5 LOCAL_RANK=1 python train.py`): where all
-commands of a terminal that give any give the same, it is the terminal of that rank.
+commands of a terminal that give any give the same, what is shown up to the next prompt is of that rank; where the command goes on
+behind it, or what it sets does, up to a launcher, which gives its workers other numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.environment import place_of_environment
@@ -18,7 +19,7 @@ from neuron_doctor.collectors.prefixes import cleaned
 from neuron_doctor.engine.facts import Fact, Place, Span, span_of
 from neuron_doctor.engine.regexes import regex
 
-_USER_AND_HOST = r"[a-z_][\w.-]{0,31}@(?P<host>[A-Za-z][\w.-]{0,252})"
+_USER_AND_HOST = r"[a-z_][\w.-]{0,31}@(?P<host>[A-Za-z][\w.-]{0,252}|[\da-f]{12})"
 #: A prompt with the directory that every shell has: `~`, one below it, or an absolute one.
 _PROMPTS = (
     regex(rf"(?:\([\w.-]{{1,40}}\) )?{_USER_AND_HOST}:[~/][^\s$#]{{0,200}}[$#](?:$| )"),
@@ -32,29 +33,41 @@ _CONTAINER = regex(r"[\da-f]{12}")
 _SETTING = regex(r"(?:^|[\s;&])(?P<name>(?:LOCAL_)?RANK)=(?P<value>[^\s;&]{0,40})")
 #: What starts workers itself, and counts hosts by this variable.
 _LAUNCHERS = regex(r"\b(?:torchrun|torch\.distributed\.(?:run|launch)|srun|mpirun|mpiexec|accelerate launch)\b")
+#: What goes on behind the next prompt: a variable that is set for all that follow, and a command in the background.
+_GOES_ON = regex(r"(?:^|[\s;&])export\s|(?<!&)&\s*$")
 
 
 def prompted_hosts(inp: Input) -> Iterator[Fact]:
     """For each host that prompts in the first 64 KiB name: that it is one, and the variable which they show; and the rank
-    that all commands give, if they give one."""
+    that all commands give, if they give one, for each of these commands."""
     seen: set[str] = set()
-    started: dict[Place, Span] = {}
+    commands: list[tuple[str, Span]] = []
     head, offset = inp.stream.peek(HEAD)[:HEAD], 0
     for number, raw in enumerate(head.split(b"\n") if b"@" in head else (), 1):
         if b"@" in raw and (prompt := _prompted(raw)):
             host, command = prompt
             span = span_of(inp.path, raw.rstrip(b"\r"), offset, number, 1)
-            if host not in seen:
+            commands.append((command, span))
+            if host not in seen and not _CONTAINER.fullmatch(host):
                 seen.add(host)
                 for kind, data in (("identity", {"hostname": host}), ("env", {"name": "HOSTNAME", "value": host})):
                     yield Fact(kind, data, inp.place, span, inp.source_id or inp.path)
-            if "RANK=" in command:
-                started.setdefault(_place_of(command), span)
         offset += len(raw) + 1
-    for place, span in started.items():
-        if len(started) == 1 and place.rank is not None:
-            said = {"name": "RANK", "value": str(place.rank)}
+    started = [(_place_of(command), span, until) for command, span, until in _ended(commands) if "RANK=" in command]
+    for place, span, until in started if len({place for place, *_ in started}) == 1 else ():
+        if place.rank is not None:
+            said = {"name": "RANK", "value": str(place.rank), "until": until}
             yield Fact("env", said, place.over(inp.place), span, inp.source_id or inp.path)
+
+
+def _ended(commands: Sequence[tuple[str, Span]]) -> Iterator[tuple[str, Span, int]]:
+    """The commands, each with the offset at which what it started has ended, or others speak beside it; -1 where nothing shows
+    that. The last one is first."""
+    prompt = launched = -1
+    for command, span in reversed(commands):
+        yield command, span, launched if _GOES_ON.search(command) else prompt
+        prompt = span.offset
+        launched = prompt if _LAUNCHERS.search(command) else launched
 
 
 def _place_of(command: str) -> Place:
@@ -65,7 +78,8 @@ def _place_of(command: str) -> Place:
 
 
 def _prompted(raw: bytes) -> tuple[str, str] | None:
-    """The host of the last prompt on a line, on which a terminal may have written several times, and the command behind it."""
+    """The host, or container, of the last prompt on a line, on which a terminal may have written several times, and the command
+    behind it."""
     texts = reversed(cleaned(raw.decode("utf-8", "replace")).split("\r"))
     found = ((match["host"], text[match.end() :]) for text in texts for one in _PROMPTS if (match := one.match(text)))
-    return next((prompt for prompt in found if not _CONTAINER.fullmatch(prompt[0])), None)
+    return next(found, None)

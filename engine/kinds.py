@@ -96,9 +96,10 @@ _OF_JOBS = (
     ),
     kind_of(
         "env",
-        "an environment variable was set; values outside the allow-list read `<masked>`",
+        "an environment variable was set; values outside the allow-list read `<masked>`. `until`: the offset up to which a "
+        "terminal shows the command for which it was (-1: to its end)",
         TEXT + " env",
-        "name:str value:str",
+        "name:str value:str until:int",
     ),
     kind_of(
         "oom-kill",

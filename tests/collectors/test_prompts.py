@@ -80,7 +80,37 @@ def test_a_worker_started_by_hand_has_the_rank_that_its_command_gives() -> None:
         "a@smew:~$ RANK=1 MASTER_ADDR=shrike torchrun --nnodes 4 x.py\n",
         "a@smew:~$ RANK=1 python x.py\n",
         "a@smew:~$ echo LOCAL_RANK=1\n",
+        "a@smew:~$ RANK=0 LOCAL_RANK=0 python x.py\nroot@3f9d0c1a22be:/w# RANK=1 LOCAL_RANK=1 python x.py\n",
     ],
 )
 def test_a_terminal_of_several_workers_or_of_a_launcher_is_of_no_rank(text: str) -> None:
     assert ranks(text) == []
+
+
+def ends(text: str) -> list[str]:
+    """What follows behind the part of a terminal that is of a rank, for each command that gives one."""
+    raw = io.BufferedReader(io.BytesIO(text.encode()))
+    told = [f.data.get("until") for f in prompted_hosts(Input("pane.txt", "pane.txt", raw, len(text)))]
+    return [text[until:] if until >= 0 else "" for until in told if isinstance(until, int)][::-1]
+
+
+SMOKE = "a@smew:~$ RANK=0 LOCAL_RANK=0 python smoke.py"
+
+
+def test_the_rank_of_a_command_lasts_up_to_the_next_prompt() -> None:
+    for following in (
+        "a@smew:~$ torchrun x.py\n",
+        "a@smew:~$ dmesg\na@smew:~$ \n",
+        "root@3f9d0c1a22be:/w# python x.py\n",
+    ):
+        assert ends(f"a@smew:~$ ls\n{SMOKE}\nok\n{following}") == [following]
+        assert ends(f"{SMOKE}\nok\n{SMOKE}\n{following}") == [f"{SMOKE}\n{following}", following]
+    assert ends(f"{SMOKE}\nok\n") == [""]
+
+
+def test_the_rank_of_a_command_in_the_background_or_of_all_that_follow_lasts_up_to_a_launcher() -> None:
+    launched = "a@smew:~$ torchrun --nproc-per-node 8 train.py\n"
+    for command in (f"{SMOKE} > log 2>&1 &", "a@smew:~$ export RANK=0 LOCAL_RANK=0"):
+        assert ends(f"{command}\na@smew:~$ python train.py\n") == [""]
+        assert ends(f"{command}\na@smew:~$ python train.py\n{launched}") == [launched]
+    assert ends(f"{SMOKE} && ls\na@smew:~$ ls\n") == ["a@smew:~$ ls\n"]
