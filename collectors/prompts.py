@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.environment import place_of_environment
 from neuron_doctor.collectors.prefixes import cleaned
-from neuron_doctor.engine.facts import Fact, Place, Span, span_of
+from neuron_doctor.engine.facts import Fact, Place, Span, Value, span_of
 from neuron_doctor.engine.regexes import regex
 
 _USER_AND_HOST = r"[a-z_][\w.-]{0,31}@(?P<host>[A-Za-z][\w.-]{0,252}|[\da-f]{12})"
@@ -56,7 +56,7 @@ def prompted_hosts(inp: Input) -> Iterator[Fact]:
     started = [(_place_of(command), span, until) for command, span, until in _ended(commands) if "RANK=" in command]
     for place, span, until in started if len({place for place, *_ in started}) == 1 else ():
         if place.rank is not None:
-            said = {"name": "RANK", "value": str(place.rank), "until": until}
+            said: dict[str, Value] = {"name": "RANK", "value": str(place.rank), "until": until}
             yield Fact("env", said, place.over(inp.place), span, inp.source_id or inp.path)
 
 
