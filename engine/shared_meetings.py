@@ -34,9 +34,9 @@ def shared_meetings(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterato
     """The `meeting-clash` facts: of each job that waits at an address at which an older one meets, that one."""
     runs = _runs(facts, sources)
     for job, run in sorted(runs.items()):
-        others = sorted(other for other in runs if are_two_jobs(job, other) and _was_there(runs[other], run))
         if not run.waits or run.steps:
             continue
+        others = sorted(other for other in runs if are_two_jobs(job, other) and _was_there(runs[other], run))
         for other in others:
             for address in sorted(run.meetings.keys() & runs[other].meetings.keys()):
                 data = {"address": address, "other": other}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from builders import hit
 from msgspec.structs import replace
 
@@ -41,6 +42,13 @@ def test_the_job_that_began_while_the_other_ran_waits_at_its_address() -> None:
 
 
 def test_a_job_that_does_not_wait_or_made_a_step_has_no_such_fault() -> None:
+    assert clashes(*BOTH) == []
+    assert clashes(*BOTH, waits("8"), told("progress", "8", what="step", value=1.0)) == []
+
+
+def test_of_jobs_that_do_not_wait_no_pair_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster shows thousands."""
+    monkeypatch.setattr("neuron_doctor.engine.shared_meetings.are_two_jobs", lambda *_: pytest.fail("a pair"))
     assert clashes(*BOTH) == []
     assert clashes(*BOTH, waits("8"), told("progress", "8", what="step", value=1.0)) == []
 
