@@ -32,8 +32,9 @@ def ended_without_dump(collectives: Iterable[Fact], facts: Sequence[Fact], topol
         ranks = {one for one in missing if isinstance(one, int)} if isinstance(missing, tuple) else set()
         left = tuple(ranks) if is_open and len(ranks) == 1 else ()
         if left and {*left} == own:
-            seen = f"its launcher saw rank {left[0]} end" if died else f"rank {left[0]} says that it was through"
-            verdict, told = "rank-died" if died else "rank-missing", f"{seen}, and no other one of itself"
+            seen = f"its launcher saw rank {left[0]} end, and no other one of itself"
+            told = seen if died else f"rank {left[0]} says that it was through, and no other one does"
+            verdict = "rank-died" if died else "rank-missing"
         elif left and bereft and not any(left[0] in ranks_of(one.place) for one in facts):
             told = f"all others say that a peer closed its connection, and rank {left[0]} alone is not heard of"
             verdict = "rank-ended"

@@ -63,10 +63,10 @@ def _vote(verdict: str, by_value: dict[object, list[int]], told: Sequence[Fact],
         return
     parts = [f"{value} on {named_ranks(sorted(by_value[value]))}" for value in sorted(by_value, key=str)]
     first = min(told, key=lambda fact: (not {fact.data["one"]} <= {*odd}, canonical(fact)))
-    alone = odd[0] if len(odd) == 1 else None
+    alone, be = (odd[0], "is") if len(odd) == 1 else (None, "are")
     data = told_of_collective(
         f"{verdict}-mismatch",
-        f"{named_ranks(odd)} is about to run something else than most ranks: {'; '.join(parts)}",
+        f"{named_ranks(odd)} {be} about to run something else than most ranks: {'; '.join(parts)}",
         operation=str(first.data.get("one_operation", "")).lower(),
         culprits=odd,
         waiting=tuple(sorted(by_value[usual])),

@@ -42,6 +42,10 @@ def test_who_left_no_dump_and_says_alone_that_it_is_through_is_whom_the_others_w
     assert convicted(waits_for(14), said(14)) == [("rank-missing", (14,), "b")]
     assert convicted(waits_for(14), said(14), said(13)) == [("undecided", (), None)]
     assert convicted(waits_for(14), said(13)) == [("undecided", (), None)]
+    [through] = ended_without_dump([waits_for(14)], [said(14)], JOB)
+    assert through.data["description"] == "they wait; rank 14 says that it was through, and no other one does"
+    [died] = ended_without_dump([waits_for(14)], [ended(14, exitcode=1)], JOB)
+    assert died.data["description"] == "they wait; its launcher saw rank 14 end, and no other one of itself"
 
 
 @pytest.mark.parametrize(

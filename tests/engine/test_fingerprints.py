@@ -43,6 +43,13 @@ def test_the_odd_one_is_the_one_that_differs_from_most_whoever_accuses_whom(
     assert votes(accusers, world=8) == []  # the other three may all run what it runs
 
 
+def test_it_is_said_of_one_rank_and_of_several() -> None:
+    for odd, said in (((2,), "rank 2 is about"), ((0, 1), "ranks 0-1 are about")):
+        runs = dict.fromkeys(odd, (7, "ALLREDUCE", "1000", "Float"))
+        [fact] = fingerprint_votes([told(rank, odd[0], runs) for rank in range(7) if rank != odd[0]], Topology())
+        assert str(fact.data["description"]).startswith(f"{said} to run something else than most ranks: ")
+
+
 def test_two_ranks_and_equal_halves_accuse_nobody() -> None:
     other = (7, "ALLREDUCE", "1000", "Float")
     assert votes([told(0, 1, {1: other}), told(1, 0, {1: other})]) == []
