@@ -68,7 +68,7 @@ def _of_run(selection: Selection, heard: Iterable[int]) -> Iterator[Fact]:
         return
     found = waits(groups, dumps)
     blames = blame(groups, dumps, found)
-    if [one.missing for one in blames if not one.culprits] and len(blames) == 1:
+    if len(blames) == 1 and not blames[0].culprits:
         blames = _convicted(blames[0], found, selection)
     if not blames and not found.gatherings:
         blames = _slow(groups) or [_idle(groups, dumps)]

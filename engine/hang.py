@@ -230,7 +230,9 @@ def _deals_with(group: ProcessGroup, rank: int, peers: Collection[int]) -> bool:
 
 def _sends(gathering: Gathering, rank: int) -> bool:
     """Whether a rank is, or would be, the source of a transfer: to one who receives from anybody, all others are."""
-    source, target = gathering.ends or (-1, rank)
+    if gathering.ends is None:
+        return False
+    source, target = gathering.ends
     return source == rank or (source < 0 and target != rank)
 
 

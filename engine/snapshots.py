@@ -87,12 +87,8 @@ def _is_done(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
 
 
 def _passing(fact: Fact, *, done: bool) -> Fact:
-    missing = fact.data.get("missing_dumps")
-    known = (
-        set(culprits) - set(missing)
-        if isinstance(culprits := fact.data["culprits"], tuple) and isinstance(missing, tuple)
-        else {}
-    )
+    culprits, missing = fact.data["culprits"], fact.data["missing_dumps"]
+    known = isinstance(culprits, tuple) and isinstance(missing, tuple) and bool(set(culprits) - set(missing))
     waits_for_unknown = fact.data.get("verdict") == "rank-missing" and not known
     if fact.data.get("verdict") not in _PASSING and not waits_for_unknown:
         return fact
