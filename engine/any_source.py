@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from neuron_doctor.engine.process_groups import Member, ProcessGroup
 from neuron_doctor.engine.recorder import RECEIVE, SEND, Operation
-from neuron_doctor.engine.round_books import by_rank, common_places, described_from
+from neuron_doctor.engine.round_books import common_places, described_from
 
 #: So many ranks that have sent equally often tell what belongs to a round; of so many at most one may be late.
 _ALIKE, _FEW = 3, 4
@@ -16,24 +16,30 @@ _NEVER = 1 << 62
 _TIMES = 3
 
 
-def late_senders(group: ProcessGroup, groups: Iterable[ProcessGroup], target: int, at: int) -> tuple[int, ...]:
+def late_senders(
+    group: ProcessGroup, shared: Mapping[int, list[ProcessGroup]], target: int, at: int
+) -> tuple[int, ...]:
     """The few ranks that have sent once less to `target`, which waits for a send from anybody in its operation `at`, than all
     others that send to it: in this round of collectives, if in the round before all sent alike; or in all, where nothing is lost.
 
+    `shared`: the groups that divide what each rank did into rounds (`by_rank`).
     What is handed to whoever comes next, as work to workers, is not as even. () where a send to it is open, which it would take.
     """
     sends = {rank: found for rank, member in group.members.items() if (found := _sends(group, member, target))}
     if not group.completions or not set(group.ranks) <= group.members.keys() or _any_open(group, target):
         return ()
-    return _late_in_round(group, groups, sends, (target, at)) or _late_in_all(group, sends, target)
+    return _late_in_round(group, shared, sends, (target, at)) or _late_in_all(group, sends, target)
 
 
 def _late_in_round(
-    group: ProcessGroup, groups: Iterable[ProcessGroup], sends: Mapping[int, Sequence[int]], taker: tuple[int, int]
+    group: ProcessGroup,
+    shared: Mapping[int, list[ProcessGroup]],
+    sends: Mapping[int, Sequence[int]],
+    taker: tuple[int, int],
 ) -> tuple[int, ...]:
     target, at = taker
     since = {target: -1, **{rank: described_from(group.members[rank]) for rank in sends}}
-    for places in common_places(by_rank(groups), sorted(since), since):
+    for places in common_places(shared, sorted(since), since):
         passed = sum(1 for place in places[target] if place < at)
         if passed > 1:
             before, now = (

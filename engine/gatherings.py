@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
 
@@ -12,6 +12,7 @@ from neuron_doctor.engine.argument_vote import first_disagreement
 from neuron_doctor.engine.inversions import inversions
 from neuron_doctor.engine.process_groups import Member, ProcessGroup
 from neuron_doctor.engine.recorder import RECEIVE, SEND, GroupRecord, Operation, RankRecord
+from neuron_doctor.engine.round_books import by_rank
 
 #: Of the places at which the members of one group wait, this many are looked at: the earliest. It keeps a group in
 #: which every member waits elsewhere (which no real one does) from costing the square of its size.
@@ -122,9 +123,9 @@ def waits(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], *, transf
             _see_members(gathering, group, ordinal, first, dumps)
     for gathering, wanted in exchanged.values():
         _see_partner(gathering, wanted, first, dumps)
-        gathering.absent += _late(gathering, groups)
-    by_rank = {rank: [gathering for *_, gathering in sorted(placed[rank], key=lambda one: one[:2])] for rank in placed}
-    return Waits(gatherings, by_rank, first)
+    _see_late(gatherings, groups)
+    waited = {rank: [gathering for *_, gathering in sorted(placed[rank], key=lambda one: one[:2])] for rank in placed}
+    return Waits(gatherings, waited, first)
 
 
 def _first_fronts(gatherings: list[Gathering]) -> dict[int, int]:
@@ -220,11 +221,19 @@ def _see_held(gathering: Gathering, rank: int, operation: Operation | None, firs
         gathering.held[rank] = place
 
 
-def _late(gathering: Gathering, groups: list[ProcessGroup]) -> tuple[int, ...]:
-    """Who is late for a receive from anybody."""
-    one, (source, target) = gathering.operation, gathering.ends or (0, -1)
-    takes = one is not None and one.kind == RECEIVE and one.source < 0 <= one.target and gathering.group.proven
-    return late_senders(gathering.group, groups, target, one.record) if one and takes and source < 0 else ()
+def _see_late(gatherings: Iterable[Gathering], groups: list[ProcessGroup]) -> None:
+    """Who is late for receives from anybody."""
+    taken = [(gathering, one) for gathering in gatherings if (one := _from_anybody(gathering))]
+    shared = by_rank(groups) if taken else {}
+    for gathering, one in taken:
+        if gathering.ends is not None:
+            gathering.absent += late_senders(gathering.group, shared, gathering.ends[1], one.record)
+
+
+def _from_anybody(gathering: Gathering) -> Operation | None:
+    """The receive that a gathering is, if any rank of a known group may send to it."""
+    one = gathering.operation if gathering.is_transfer and gathering.group.proven else None
+    return one if one and one.kind == RECEIVE and one.source < 0 <= one.target else None
 
 
 class _Wanted(Struct, frozen=True):

@@ -98,7 +98,7 @@ class Hang(Struct, dict=True):
     @cached_property
     def unbalanced(self) -> list[Misdirected]:
         """The ranks that sent to, or receive from, the wrong peer by the books of their groups, whether they wait or not."""
-        return misdirected_ranks(self.groups)
+        return misdirected_ranks(self.groups, self.gaps)
 
     @cached_property
     def gaps(self) -> list[Gap]:

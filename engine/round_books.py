@@ -74,10 +74,9 @@ def by_rank(groups: Iterable[ProcessGroup]) -> Mapping[int, list[ProcessGroup]]:
     return found
 
 
-def gaps_of_a_round(group: ProcessGroup, shared: Mapping[int, list[ProcessGroup]]) -> Counter[tuple[int, int]]:
-    """How many more were sent than received between ranks of a group, source before target, in one round; empty where rounds
-    that do not balance are not the same."""
-    gaps = _gaps(group, shared)
+def gaps_of_a_round(gaps: Sequence[Gap]) -> Counter[tuple[int, int]]:
+    """How many more were sent than received between ranks of a group, source before target, in one round, by all its gaps;
+    empty where rounds that do not balance are not the same."""
     if any(_round(gaps, rank) is None for gap in gaps for rank in gap.ranks):
         return Counter()
     return Counter({gap.ends(ends): times for gap in gaps for ends, times in gap.found.items()})

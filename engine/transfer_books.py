@@ -5,14 +5,14 @@ The books are those of all that was recorded; where rings have lost some of it, 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import SEND
-from neuron_doctor.engine.round_books import by_rank, gaps_of_a_round
+from neuron_doctor.engine.round_books import Gap, gaps_of_a_round
 
 #: More ends of transfers with the right rank, in either direction, and none with the wrong one, are a habit.
 _HABIT = 3
@@ -41,19 +41,20 @@ class _Books(NamedTuple):
         return sum(book[pair] for book in self for pair in ((one, other), (other, one)))
 
 
-def misdirected_ranks(groups: Sequence[ProcessGroup]) -> list[Misdirected]:
+def misdirected_ranks(groups: Sequence[ProcessGroup], gaps: Iterable[Gap]) -> list[Misdirected]:
     """One rank at most of each group, as two amiss could be explained in several ways. What no dump is there to confirm
-    does not count; where rings have lost some ends of transfers and kept others, only a round that they describe tells."""
-    shared = by_rank(groups)
-    return [found for group in groups if (found := _of_group(group, groups, shared))]
+    does not count; where rings have lost some ends of transfers and kept others, only a round that they describe tells:
+    `gaps`, of all groups."""
+    of_rounds: dict[int, list[Gap]] = defaultdict(list)
+    for gap in gaps:
+        of_rounds[id(gap.group)].append(gap)
+    return [found for group in groups if (found := _of_group(group, groups, of_rounds[id(group)]))]
 
 
-def _of_group(
-    group: ProcessGroup, groups: Sequence[ProcessGroup], shared: Mapping[int, list[ProcessGroup]]
-) -> Misdirected | None:
+def _of_group(group: ProcessGroup, groups: Sequence[ProcessGroup], of_rounds: Sequence[Gap]) -> Misdirected | None:
     books = _books(group)
     gaps = _gaps(books, {rank for rank, member in group.members.items() if member.record})
-    return _amiss(group, groups, books, gaps) or _amiss(group, groups, books, gaps_of_a_round(group, shared))
+    return _amiss(group, groups, books, gaps) or _amiss(group, groups, books, gaps_of_a_round(of_rounds))
 
 
 def _amiss(

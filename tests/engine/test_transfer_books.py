@@ -10,6 +10,7 @@ from test_collectives import verdicts
 
 from neuron_doctor.engine.dumps import selections
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
+from neuron_doctor.engine.round_books import gaps_of_rounds
 from neuron_doctor.engine.transfer_books import Misdirected, misdirected_ranks
 
 PIPELINE = Mesh(1, 1, 4)
@@ -39,11 +40,13 @@ def groups_of(mesh: Mesh, found: dict[int, Program]) -> list[ProcessGroup]:
     return process_groups(selected.dumps)
 
 
+def misdirected(groups: list[ProcessGroup]) -> list[Misdirected]:
+    return misdirected_ranks(groups, gaps_of_rounds(groups))
+
+
 @pytest.mark.parametrize(("kind", "usual", "peer"), [("send", 2, 3), ("recv", 0, 3), ("recv", 2, 3), ("send", 0, 3)])
 def test_the_rank_whose_transfer_nobody_has_an_end_for_is_misdirected(kind: str, usual: int, peer: int) -> None:
-    assert misdirected_ranks(groups_of(PIPELINE, redirected(PIPELINE, kind, usual, peer))) == [
-        Misdirected(1, peer, usual)
-    ]
+    assert misdirected(groups_of(PIPELINE, redirected(PIPELINE, kind, usual, peer))) == [Misdirected(1, peer, usual)]
 
 
 def with_a_barrier_lost(found: dict[int, Program], *, padded: bool) -> dict[str, set[int]]:
@@ -72,14 +75,14 @@ def test_in_a_first_step_who_waits_for_one_that_waits_is_not_misdirected() -> No
 
 def test_before_all_three_have_gone_on_two_of_them_may_be_late() -> None:
     found = {rank: program[:-1] for rank, program in redirected(PIPELINE, "send", 1, 2, rank=0).items()}
-    assert misdirected_ranks(groups_of(PIPELINE, found)) == [Misdirected(0, 2, 1)]
+    assert misdirected(groups_of(PIPELINE, found)) == [Misdirected(0, 2, 1)]
     assert "p2p-mismatch" not in with_a_barrier_lost(found, padded=True)
 
 
 def test_two_that_are_amiss_are_explained_in_several_ways() -> None:
     found = redirected(PIPELINE, "send", 2, 3)
     found[2] = redirected(PIPELINE, "send", 3, 0, rank=2)[2]
-    assert misdirected_ranks(groups_of(PIPELINE, found)) == []
+    assert misdirected(groups_of(PIPELINE, found)) == []
 
 
 @pytest.mark.parametrize(("data", "expected"), [(3, [Misdirected(0, 6, 3)]), (1, [])])
@@ -89,4 +92,4 @@ def test_a_first_and_only_transfer_is_misdirected_where_groups_of_the_same_progr
     mesh = Mesh(1, data, 3)
     usual, peer = data, 2 * data
     found = redirected(mesh, "send", usual, peer, rank=0, steps=1)
-    assert misdirected_ranks(groups_of(mesh, found)) == expected
+    assert misdirected(groups_of(mesh, found)) == expected
