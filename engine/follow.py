@@ -9,11 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from neuron_doctor.engine.facts import ranks_of
 from neuron_doctor.engine.links import OWN, Link, Times, strength
 from neuron_doctor.engine.match import Match
-from neuron_doctor.engine.relations import RELATIONS
+from neuron_doctor.engine.relations import ACROSS_HOSTS, RELATIONS
 from neuron_doctor.engine.rulebook import Follows
 
-#: Relations that tie matches of different hosts.
-_OF_MANY_HOSTS = frozenset({"job", "same-group"})
 #: Who stands in such a relation to a match of known ranks shares one of them, or has none.
 _OF_RANKS = frozenset({"same-core", "same-process", "same-rank"})
 
@@ -52,7 +50,7 @@ class _Leaders:
     def near(self, match: Match, relation: str) -> Iterable[int]:
         """Those that may stand in the relation to a match, and some that do not."""
         ranks = ranks_of(match.place)
-        if relation in _OF_MANY_HOSTS or not (match.hosts or ranks):
+        if relation in ACROSS_HOSTS or not (match.hosts or ranks):
             return self._all
         hosts = (*match.hosts, "") if match.hosts else self._by_host
         on_them = {number for host in hosts for number in self._by_host.get(host, ())}

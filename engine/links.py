@@ -12,7 +12,7 @@ from neuron_doctor.engine.grades import EdgeType
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Track
 from neuron_doctor.engine.offsets import Bounds
-from neuron_doctor.engine.rulebook import Explains
+from neuron_doctor.engine.rulebook import Tie
 from neuron_doctor.engine.timeline import Timeline
 
 #: The effect's own rule says that it follows others; both are of one process; they are of one device, host, group or job.
@@ -45,7 +45,7 @@ class Times:
         self._references = [frozenset(map(clocks.offsets.reference, firsts)) for firsts in self._firsts]
         self._bounds: dict[tuple[Track, Track], Bounds | None] = {}
 
-    def in_time(self, effect: int, cause: int, explains: Explains) -> bool | None:
+    def in_time(self, effect: int, cause: int, tie: Tie) -> bool | None:
         """Whether the cause began within the lag that its rule allows before the effect; None where clocks do not say, or
         one says no and another cannot. What one clock saw of both counts; several clocks only where none saw both."""
         if self._references[effect].isdisjoint(self._references[cause]):
@@ -56,7 +56,7 @@ class Times:
             if bounds is None:
                 continue
             gap = self._clocks.gap(one, first, other, then, bounds)
-            timely = gap.within(-explains.lead_ns, explains.within_ns)
+            timely = gap.within(-tie.lead_ns, tie.within_ns)
             if timely:
                 return True
             known, unknown = True, unknown or timely is None

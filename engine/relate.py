@@ -10,13 +10,11 @@ from neuron_doctor.engine.facts import ranks_of
 from neuron_doctor.engine.follow import followed
 from neuron_doctor.engine.links import NEAR, OWN, WIDE, Link, Times, strength
 from neuron_doctor.engine.match import Match
-from neuron_doctor.engine.relations import RELATIONS
+from neuron_doctor.engine.relations import ACROSS_HOSTS, RELATIONS
 from neuron_doctor.engine.rulebook import Explains
 from neuron_doctor.engine.timeline import Timeline
 from neuron_doctor.engine.waitfor import components
 
-#: Relations for which any cause of the job will do: one is chosen for each effect, not all.
-_WIDE = frozenset({"job"})
 _OF_ONE_PROCESS = frozenset({"same-process", "same-rank"})
 #: A rule that is no surer than this says that something failed, not what.
 _SAYS_NO_REASON = 0.5
@@ -56,7 +54,7 @@ def _links_of_rule(
     """The links from every effect that one rule explains to the matches of that rule."""
     index = _ByPlace(matches, causes)
     for explains in matches[causes[0]].rule.explains:
-        wide = explains.relation in _WIDE
+        wide = explains.relation in ACROSS_HOSTS  # any cause of the job will do: one is chosen for each effect, not all
         why = f"{explains.relation}: {matches[causes[0]].rule.title}"
         for effect in sorted(number for cause in explains.causes for number in effects.get(cause, ())):
             if _has_own_reason(matches[effect], explains):

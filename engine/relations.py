@@ -117,3 +117,5 @@ RELATIONS: Mapping[str, Callable[[Located, Located], bool | None]] = {
     "same-group": _group,
     "job": _job,
 }
+#: Those that tie what happens on different hosts.
+ACROSS_HOSTS = frozenset({"same-group", "job"})

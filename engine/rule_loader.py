@@ -260,7 +260,6 @@ def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
     follows = tuple(
         Follows(
             *_lag(f, spot.at("follows", i)),
-            (),
             _causes(f.but, spot.at("follows", i, "but")),
             roots=f.of == "root",
             unknown=f.unknown,

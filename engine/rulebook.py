@@ -34,19 +34,24 @@ class Cause(Struct, frozen=True):
     seen: tuple[Complaint, ...] = ()
 
 
-class Explains(Struct, frozen=True):
-    """Findings of `causes` in `relation` to this rule's finding are its consequences, if it began at most `lead_ns`
-    after them and at most `within_ns` before them; but those that have a record for which one of `unless` holds."""
+class Tie(Struct, frozen=True):
+    """What ties findings of a rule to those of `causes`: they stand in `relation`, and the consequences began at most `lead_ns`
+    before and at most `within_ns` after what they are consequences of."""
 
     causes: frozenset[str]
     relation: str
     within_ns: int
     lead_ns: int
     edge: EdgeType
+
+
+class Explains(Tie, frozen=True):
+    """Findings of `causes` are consequences of this rule's, but those that have a record for which one of `unless` holds."""
+
     unless: tuple[RecordQuery, ...]
 
 
-class Follows(Explains, frozen=True):
+class Follows(Tie, frozen=True):
     """The same read the other way round: this rule's findings are consequences of findings of `causes` (empty: of any `but`
     these) by other rules; `roots`: by rules of that role alone; `unknown`: also where the places do not tell the relation."""
 

@@ -1,4 +1,4 @@
-"""What a rule says of its own findings: that they follow other failures, and that several of them convict nobody."""
+"""What a rule says of its findings: what of a group they explain, that they follow other failures, and that several of them convict nobody."""
 
 from __future__ import annotations
 
@@ -26,6 +26,18 @@ def book(folder: Path, follows: str = OWN, more: str = JOB) -> Rulebook:
         rule("waits", "record: waiting", cause="stuck", patterns=("waiting",)),
         rule("open", "record: opened", cause="broken-device", patterns=("opened",), more=named),
     )
+
+
+def test_what_is_of_one_group_is_explained_on_whatever_host(tmp_path: Path) -> None:
+    more = "survivable: false\n" + JOB.replace("relation: job", "relation: same-group")
+    rules = (
+        rule("broke", "record: broke", cause="broken-device", at="record", patterns=("broke",), more=more),
+        rule("waits", "record: waiting", cause="stuck", at="record", patterns=("waiting",)),
+    )
+    broke = hit("broke", host="h1", device=3, group="tp")
+    for host, group, ties in (("h1", "tp", 1), ("h2", "tp", 1), ("h2", "dp", 0)):
+        found = run(pack(tmp_path, *rules), broke, hit("waiting", host=host, rank=9, pid=7, group=group, offset=9))
+        assert [edge.why for edge in found.edges] == ["same-group: broke held"] * ties
 
 
 def test_what_follows_is_a_consequence_of_a_root_or_a_victim_of_its_own_process(tmp_path: Path) -> None:
