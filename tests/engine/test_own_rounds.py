@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,8 @@ from test_collectives import verdicts
 
 from neuron_doctor.engine.dumps import selections
 from neuron_doctor.engine.own_rounds import left_their_order, short_of_its_partner
-from neuron_doctor.engine.process_groups import process_groups
+from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
+from neuron_doctor.engine.recorder import RankRecord
 
 MESH = Mesh(1, 1, 2)
 
@@ -146,12 +148,20 @@ def test_where_no_collective_divides_what_ranks_did_their_turns_tell_who_left_th
     assert set().union(*told.values()) == expected
 
 
-def test_a_turn_that_two_ranks_leave_at_once_or_that_goes_on_with_something_new_convicts_nobody() -> None:
-    found = {0: turns("sr", 5, "r"), 1: turns("rs", 5, "rr")}
+def left_by(of_0: str, of_1: str) -> tuple[list[ProcessGroup], Mapping[int, RankRecord]]:
+    """What the dumps tell of two ranks that took five turns, and then this."""
+    found = {0: turns("sr", 5, of_0), 1: turns("rs", 5, of_1)}
     for rank, program in found.items():
         found[rank] = [replace(op, peers=((op.peers[0][0], 1 - rank),)) for op in program]
-    job = run(MESH, found, Faults(), ahead=1)
-    [selected] = selections(facts_of(job, Recorder()))
-    groups = process_groups(selected.dumps)
-    assert left_their_order(groups, selected.dumps, (0, 1)) == {0}
-    assert left_their_order(groups, selected.dumps, (0, 1, 2)) == set()  # of the third nothing is known
+    [selected] = selections(facts_of(run(MESH, found, Faults(), ahead=1), Recorder()))
+    return list(process_groups(selected.dumps)), selected.dumps
+
+
+def test_of_a_rank_of_which_nothing_is_known_none_can_be_said_to_have_left_the_order_before_it() -> None:
+    groups, dumps = left_by("r", "rr")
+    assert left_their_order(groups, dumps, (0, 1)) == {0}
+    assert left_their_order(groups, dumps, (0, 1, 2)) == set()
+
+
+def test_of_two_that_left_their_turns_at_once_both_are_told() -> None:
+    assert left_their_order(*left_by("r", "s"), (0, 1)) == {0, 1}
