@@ -1,4 +1,4 @@
-"""What a rule says of its findings: what of a group they explain, that they follow other failures, and that several of them convict nobody."""
+"""What a rule says of its findings: what of a group they explain, what they follow, and that several of them convict nobody."""
 
 from __future__ import annotations
 
