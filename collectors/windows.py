@@ -12,10 +12,11 @@ What one of them printed is the lines that begin like it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from msgspec import Struct
 
+from neuron_doctor.collectors.line_forms import LEVELS
 from neuron_doctor.collectors.lines import Lines
 from neuron_doctor.engine.regexes import regex
 
@@ -23,9 +24,9 @@ from neuron_doctor.engine.regexes import regex
 LINES_BEFORE, LINES_AFTER = 16, 8
 #: Among so many times as many lines those of one speaker are looked for.
 _SPEAKERS = 8
-#: A word that so many other lines begin with as well is a name where all lines begin with one.
-_FEWEST = 3
 _LABEL = regex(rb"(?:\[[A-Za-z][\w.-]{0,62}(?::\d{1,10})?\]|[A-Za-z\d][\w.-]{0,62} {0,40}[:|])(?=[ \t\r]|$)")
+#: What an exception is called, with its module.
+_EXCEPTION = regex(r"\w[\w.]{0,62}(?:Error|Exception)")
 
 
 class Window(Struct, frozen=True):
@@ -37,29 +38,49 @@ class Window(Struct, frozen=True):
 
 
 def windows(lines: Lines, begin: int, end: int) -> Iterator[Window]:
-    """What may be around the line, the likelier first: nothing but the lines of its own speaker where there is one for sure."""
-    label = _LABEL.match(lines.block.data, begin, end)
-    gist = lines.gist(begin, end)
-    around = Window(
+    """What may be around the line, the likelier first: nothing but the lines of its own speaker where there is one for sure.
+    Each is made when it is asked for: most candidates are of the first one, or are none."""
+    label = _speaker_of(lines, begin, end)
+    if label is None or lines.gist(begin, end).place.host is None:
+        yield _around(lines, begin, end)
+    if label is not None:
+        yield _of_speaker(label, lines, begin, end)
+
+
+def _speaker_of(lines: Lines, begin: int, end: int) -> bytes | None:
+    """What the line begins with, if that is the name of a host or may be one: a line beside it begins with a name, too."""
+    data = lines.block.data
+    label = _LABEL.match(data, begin, end)
+    if label is None or _is_no_name(label[0]):
+        return None
+    beside = chain(lines.above(begin, 1), lines.below(end, 1))
+    is_name = lines.gist(begin, end).place.host is not None or any(_LABEL.match(data, *bounds) for bounds in beside)
+    return label[0] if is_name else None
+
+
+def _is_no_name(label: bytes) -> bool:
+    word = label.strip(b"[]:| ").decode()
+    return bool(_EXCEPTION.fullmatch(word)) or (
+        len(word) > 1 and not LEVELS.keys().isdisjoint((word.upper(), word.lower()))
+    )
+
+
+def _around(lines: Lines, begin: int, end: int) -> Window:
+    """The line and its neighbours, whoever speaks."""
+    return Window(
         [lines.gist(*bounds).message for bounds in lines.above(begin, LINES_BEFORE)][::-1],
-        gist.message,
+        lines.gist(begin, end).message,
         [lines.gist(*bounds).message for bounds in lines.below(end, LINES_AFTER)],
     )
-    if label is None:
-        yield around
-        return
-    above = list(_of(label[0], lines, lines.above(begin, LINES_BEFORE * _SPEAKERS), LINES_BEFORE))[::-1]
-    below = list(_of(label[0], lines, lines.below(end, LINES_AFTER * _SPEAKERS), LINES_AFTER))
-    if gist.place.host is None and not (len(above) + len(below) >= _FEWEST and _all_are_labelled(lines, begin, end)):
-        yield around
-    yield Window(above, _without(label[0], gist.message), below)
 
 
-def _all_are_labelled(lines: Lines, begin: int, end: int) -> bool:
-    """Whether the line and those around it all begin with somebody's name, which peeling has left: a level is no name."""
-    near = [(begin, end), *lines.above(begin, LINES_BEFORE), *lines.below(end, LINES_AFTER)]
-    labels = (_LABEL.match(lines.block.data, *bounds) for bounds in near if bounds[0] < bounds[1])
-    return all(label and lines.gist(begin, end).message.encode().startswith(label[0]) for label in labels)
+def _of_speaker(label: bytes, lines: Lines, begin: int, end: int) -> Window:
+    """The line and its neighbours among those that begin like it."""
+    return Window(
+        list(_of(label, lines, lines.above(begin, LINES_BEFORE * _SPEAKERS), LINES_BEFORE))[::-1],
+        _without(label, lines.gist(begin, end).message),
+        list(_of(label, lines, lines.below(end, LINES_AFTER * _SPEAKERS), LINES_AFTER)),
+    )
 
 
 def _of(label: bytes, lines: Lines, bounds: Iterable[tuple[int, int]], most: int) -> Iterator[str]:

@@ -71,3 +71,14 @@ def test_the_frames_of_a_neighbour_are_nobody_elses() -> None:
 )
 def test_a_word_with_a_colon_is_no_speaker_and_hides_no_line(text: str) -> None:
     assert found(text)
+
+
+@pytest.mark.parametrize("label", ["ERROR: ", "[error] ", "json.decoder.JSONDecodeError: "])
+def test_lines_far_apart_have_no_speaker_in_common_for_their_level_or_exception(label: str) -> None:
+    between = "".join(f"INFO: batch {n}\n" for n in range(40))
+    assert found(f"{label}stage two\n{between}{label}OSError: x\n") == []
+
+
+def test_a_word_among_lines_without_labels_is_no_speaker() -> None:
+    assert found("store: stage two\n" + "batch\n" * 40 + "store: OSError: x\n") == []
+    assert found("store: stage two\n" + "cache: batch\n" * 40 + "store: OSError: x\n")
