@@ -3,22 +3,101 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from msgspec import Struct
 
 from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.timestamps import read_iso, read_milliseconds, read_unix
+from neuron_doctor.engine.facts import Instant
 from neuron_doctor.engine.regexes import regex
 
+#: What a column of times is called.
+TIME = frozenset({"time", "timestamp", "ts", "date", "datetime", "_time", "@timestamp"})
 #: No row is longer.
 _LONGEST = 1 << 20
 #: The labels of a series, which a script wrote between commas as Prometheus prints them, without quotes around them.
 _LABELS = regex(r'\{(?:[A-Za-z_]\w{0,60}="[^"{}]{1,400}",? ?){1,40}\}')
 _COMMA = "\x1f"
+_LABEL = regex(r'([A-Za-z_]\w{0,60})="((?:[^"\\]|\\.){0,400})"')
+#: The head of a table is one of so many first lines: above it may stand the command that was asked.
+_COMMAND = 2
+#: So many lines at the beginning of a file are looked at.
+_LOOKED_AT = 512
 
 #: The number of a row, its offset and its text.
 Row = tuple[int, int, bytes]
 
 
-def rows_of(inp: Input) -> Iterator[Row]:
+class Beginning(Struct, frozen=True):
+    """The first lines of a table: its columns, what divides them, and the lines below."""
+
+    columns: Sequence[str]
+    delimiter: str
+    lines: Sequence[str]
+
+    def rows(self, most: int) -> list[list[str]]:
+        """The cells of its first rows; none of them where one has another number than the head."""
+        rows = [cells_of(line, self.delimiter) for line in self.lines[:most]]
+        return rows if all(len(row) == len(self.columns) for row in rows) else []
+
+
+def beginning_of(head: bytes, is_head: Callable[[Sequence[str]], bool]) -> Beginning | None:
+    """The table that begins so, if one of its first lines is the head of one; without a line that is cut off."""
+    texts = head.decode("utf-8-sig", "replace").split("\n", _LOOKED_AT)
+    lines = [text for text in texts[:_LOOKED_AT] if text.strip()]
+    for at, line in enumerate(lines[:_COMMAND], 1):
+        if is_head(columns := _columns(line)):
+            is_cut = len(texts) <= _LOOKED_AT and not head.endswith(b"\n") and len(lines) > at + 1
+            return Beginning(
+                columns, delimiter_of(line), [text.rstrip("\r") for text in lines[at : -1 if is_cut else None]]
+            )
+    return None
+
+
+def table_of(
+    inp: Input, is_head: Callable[[Sequence[str]], bool]
+) -> tuple[Sequence[str], Iterator[tuple[Row, list[str]]]]:
+    """The columns of a table and its rows with their cells; no columns where it has no head. A row with other cells than it has
+    columns is a problem of the input."""
+    rows = _rows(inp)
+    for row in islice(rows, _COMMAND):
+        if is_head(columns := _columns(header := _text(row[2]))):
+            return columns, _whole(inp, rows, len(columns), delimiter_of(header))
+    return (), iter(())
+
+
+def _whole(inp: Input, rows: Iterator[Row], count: int, delimiter: str) -> Iterator[tuple[Row, list[str]]]:
+    for row in rows:
+        cells = cells_of(_text(row[2]), delimiter)
+        if len(cells) != count:
+            inp.problem("a row of the table has another number of columns than its head", row[0])
+            continue
+        inp.records += 1
+        yield row, cells
+
+
+def _columns(header: str) -> list[str]:
+    return [name.strip() for name in cells_of(header.rstrip("\r"))]
+
+
+def labels_of(series: str) -> dict[str, str]:
+    """The labels of a series as Prometheus writes them."""
+    return dict(_LABEL.findall(series)) if '="' in series else {}
+
+
+def moment_of(text: str) -> Instant | None:
+    """When a row was, by whatever clock."""
+    return read_iso(text.replace(" ", "T", 1)) or read_milliseconds(text) or read_unix(text)
+
+
+def without_port(host: str) -> str:
+    """The host of an `instance`: where its exporter is asked."""
+    return host.rpartition(":")[0] if host.count(":") == 1 else host
+
+
+def _rows(inp: Input) -> Iterator[Row]:
     """The rows that are not empty."""
     offset, number = 0, 1
     while raw := inp.stream.readline(_LONGEST):
@@ -27,7 +106,7 @@ def rows_of(inp: Input) -> Iterator[Row]:
         offset, number = offset + len(raw), number + raw.endswith(b"\n")
 
 
-def text_of(raw: bytes) -> str:
+def _text(raw: bytes) -> str:
     """The text of a row."""
     return raw.decode("utf-8-sig", "replace")
 

@@ -14,10 +14,11 @@ whole does. Where nine of ten lines have a label of one form,
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.line_forms import BEGINNING, NUMBERED_ELSE
@@ -49,12 +50,41 @@ _GLANCE = 24
 
 
 class _Seen(Struct, frozen=True):
-    """A label: its form, the name and the number in it, and whether what is behind it is a line of a program's log."""
+    """A label: its form, the name and the number in it."""
 
     form: str
     name: str
     number: int | None
-    logs: bool = False
+
+
+class _Look(Struct):
+    """What a beginning shows: how often each label stands there (they are read once, by their text), and the names behind which
+    a program logs."""
+
+    seen: Counter[_Seen] = field(default_factory=Counter)
+    logging: set[str] = field(default_factory=set)
+    known: dict[str, _Seen | None] = field(default_factory=dict)
+
+    def see(self, text: str) -> _Seen | None:
+        """The label of one more line."""
+        found = _LABEL.match(text)
+        if found is None:
+            return None
+        if found[0] not in self.known:
+            self.known[found[0]] = _seen(found)
+        if label := self.known[found[0]]:
+            self.seen[label] += 1
+            if label.name not in self.logging and _logs(text[found.end() :]):
+                self.logging.add(label.name)
+        return label
+
+    def of_the_usual_form(self) -> Counter[_Seen]:
+        """The labels of the form that most have."""
+        forms = Counter[str]()
+        for label, count in self.seen.items():
+            forms[label.form] += count
+        usual = max(forms, key=forms.__getitem__, default="")
+        return Counter({label: count for label, count in self.seen.items() if label.form == usual})
 
 
 def line_labels(inp: Input) -> Iterator[Fact]:
@@ -62,28 +92,25 @@ def line_labels(inp: Input) -> Iterator[Fact]:
     head, offset = inp.stream.peek(HEAD)[:HEAD], 0
     if not any(mark in head for mark in (b"]", b": ", b"|")):
         return
-    seen: list[_Seen] = []
+    look, lines = _Look(), 0
     first: dict[str, Span] = {}
-    lines = 0
     for number, raw in enumerate(head.split(b"\n"), 1):
         if raw.strip() and offset + len(raw) < HEAD:
             lines += 1
-            if label := read_label(cleaned(raw[:200].decode("utf-8", "replace"))):
-                seen.append(label)
-                if label.name not in first:
-                    first[label.name] = span_of(inp.path, raw.rstrip(b"\r"), offset, number, 1)
+            label = look.see(cleaned(raw[:200].decode("utf-8", "replace")))
+            if label and label.name not in first:
+                first[label.name] = span_of(inp.path, raw.rstrip(b"\r"), offset, number, 1)
         offset += len(raw) + 1
-        if lines == _GLANCE and len(seen) * 2 < lines:
+        if lines == _GLANCE and look.seen.total() * 2 < lines:
             return  # most logs: their first lines tell
-    form = max({label.form for label in seen}, key=lambda form: sum(one.form == form for one in seen), default="")
-    seen = [label for label in seen if label.form == form]
-    if lines < _FEWEST or len(seen) * 100 < lines * _SHARE:
+    seen = look.of_the_usual_form()
+    if lines < _FEWEST or seen.total() * 100 < lines * _SHARE:
         return
-    numbers = _meaning(seen)
+    form, numbers = next(iter(seen)).form, _meaning(seen)
     names = {label.name for label in seen}
     if names == {""} and numbers:
         yield Fact(KIND, _data(form, "", numbers, sure=True), inp.place, first[""], inp.source_id or inp.path)
-    elif _are_hosts(names) and len({label.name for label in seen if label.logs}) * 2 >= len(names):
+    elif _are_hosts(names) and len(names & look.logging) * 2 >= len(names):
         sure = not any(all(len(word) < 2 for word in _WORD.findall(name.lower())) for name in names)  # noqa: PLR2004
         for name in sorted(names):
             place = Place(host=name) if sure and inp.place.host is None else Place()
@@ -98,13 +125,21 @@ def _data(form: str, name: str, numbers: str, *, sure: bool) -> dict[str, str | 
 def read_label(text: str) -> _Seen | None:
     """The label that a line begins with, if it has one."""
     found = _LABEL.match(text)
-    if found is None or not found.end() or _RANK_ITSELF.match(text.lstrip("[")):
+    return _seen(found) if found else None
+
+
+def _seen(found: re.Match[str]) -> _Seen | None:
+    if not found.end() or _RANK_ITSELF.match(found.string.lstrip("[")):
         return None
     form = next((name for name in ("pair", "bracket", "colon", "pipe") if found[name]), "number")
     number = found["of_pair"] or found["number"]
-    rest = text[found.end() :].lstrip(": ")
-    logs = bool(BEGINNING.match(rest) or _CLOCK.match(rest))
-    return _Seen(form, found[form] if form != "number" else "", int(number) if number else None, logs)
+    return _Seen(form, found[form] if form != "number" else "", int(number) if number else None)
+
+
+def _logs(behind: str) -> bool:
+    """Whether what is behind a label is a line of a program's log."""
+    rest = behind.lstrip(": ")
+    return bool(BEGINNING.match(rest) or _CLOCK.match(rest))
 
 
 def _are_hosts(names: set[str]) -> bool:
@@ -115,10 +150,10 @@ def _are_hosts(names: set[str]) -> bool:
     return len(names) > 1 and len(shapes) == 1 and named and not words & _PARTS
 
 
-def _meaning(seen: Sequence[_Seen]) -> str:
+def _meaning(seen: Counter[_Seen]) -> str:
     """What the numbers are: `rank`, `local_rank`, or nothing that is known."""
     numbered = [label for label in seen if label.number is not None]
-    if len(numbered) * 100 < len(seen) * _SHARE:
+    if sum(seen[label] for label in numbered) * 100 < seen.total() * _SHARE:
         return ""
     of: dict[str, set[int]] = defaultdict(set)
     for label in numbered:

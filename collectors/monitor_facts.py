@@ -248,7 +248,7 @@ def _series(inp: Input, instance: _Instance) -> Iterator[Fact]:
         yield Fact(kind, data, place.over(inp.place), span, inp.source_id, sample.instant)
 
 
-def _counter(series: Series) -> dict[str, Value]:
+def _counter(series: Series[Sample]) -> dict[str, Value]:
     data: dict[str, Value] = {
         "name": series.key[0],
         "first": _whole(series.first),
@@ -262,7 +262,7 @@ def _counter(series: Series) -> dict[str, Value]:
     return data
 
 
-def _level(series: Series) -> dict[str, Value]:
+def _level(series: Series[Sample]) -> dict[str, Value]:
     data: dict[str, Value] = {
         "name": series.key[0],
         "first": _real(series.first),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct
 
+from neuron_doctor.collectors.device_counters import ECC
 from neuron_doctor.collectors.monitor_model import (
     Core,
     CpuShare,
@@ -32,13 +33,6 @@ from neuron_doctor.collectors.monitor_model import (
 
 _G = TypeVar("_G", bound=Group)
 
-_ECC = (
-    "mem_ecc_corrected",
-    "mem_ecc_uncorrected",
-    "mem_ecc_repairable_uncorrected",
-    "sram_ecc_corrected",
-    "sram_ecc_uncorrected",
-)
 _INDEX_DIGITS = 6
 _ERRORS = ("generic", "numerical", "transient", "model", "runtime", "hardware")
 _FAILURES = ("completed_with_err", "completed_with_num_err", "timed_out", "incorrect_input", "failed_to_queue")
@@ -229,7 +223,7 @@ def _device_memory(
 
 def _ecc(devices: Sequence[DeviceEcc], _: Capacity) -> Iterator[Reading]:
     for device in devices:
-        for name in _ECC:
+        for name in ECC:
             value = getattr(device, name)
             if value is not None:
                 yield Reading(name, Mode.CUMULATIVE, value, 0, device.neuron_device_index)

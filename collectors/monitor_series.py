@@ -4,7 +4,7 @@ with the length of the stream."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct, field
 
@@ -23,7 +23,10 @@ def key_of(reading: Reading, pid: int | None) -> Key:
     return reading.name, pid, reading.device, reading.core, reading.part
 
 
-class Series(Struct):
+_S = TypeVar("_S")
+
+
+class Series(Struct, Generic[_S]):
     """One value over time. `increase` sums what a counter grew by; `evidence` is the sample that first showed an
     increase, else (of a level) the last value; `until` is the sample of the last increase; `held` counts the last
     samples with an equal value."""
@@ -36,13 +39,13 @@ class Series(Struct):
     least: float
     most: float
     limit: float
-    evidence: Sample
-    until: Sample | None = None
+    evidence: _S
+    until: _S | None = None
     increase: float = 0
     samples: int = 0
     held: int = 0
 
-    def add(self, reading: Reading, sample: Sample) -> None:
+    def add(self, reading: Reading, sample: _S) -> None:
         """One more value. This runs for every value of a stream of gigabytes."""
         value = reading.value
         if self.mode is not Mode.LEVEL and (grown := self._grown(value)):
@@ -63,7 +66,7 @@ class Series(Struct):
         self.samples += 1
         self.held += 1
 
-    def repeat(self, times: int, latest: Sample) -> None:
+    def repeat(self, times: int, latest: _S) -> None:
         """So many more samples with the last value."""
         self.samples += times
         self.held += times
@@ -71,7 +74,7 @@ class Series(Struct):
             self.increase += self.last * times
             self.until = latest
 
-    def add_all(self, values: Sequence[float], samples: Sequence[Sample]) -> None:
+    def add_all(self, values: Sequence[float], samples: Sequence[_S]) -> None:
         """So many more values in a row, as `add` would take them one by one; of a level, or periodic whole numbers."""
         count = len(values)
         if values[0] == self.last and values.count(self.last) == count:
@@ -88,7 +91,7 @@ class Series(Struct):
         if self.mode is Mode.LEVEL:
             self.evidence = samples[count - held]
 
-    def _grow_all(self, values: Sequence[float], samples: Sequence[Sample]) -> None:
+    def _grow_all(self, values: Sequence[float], samples: Sequence[_S]) -> None:
         grown = [number for number, value in enumerate(values) if value > 0]
         if grown:
             if not self.increase:
@@ -123,7 +126,7 @@ class Followed(Struct):
 
     value: Any = None
     capacity: Capacity | None = None
-    fed: list[Series] = field(default_factory=list)
+    fed: list[Series[Sample]] = field(default_factory=list)
     again: int = 0
     latest: Sample | None = None
 
@@ -150,7 +153,7 @@ class Followed(Struct):
 class Board(Struct):
     """All series of one instance."""
 
-    series: dict[Key, Series] = field(default_factory=dict)
+    series: dict[Key, Series[Sample]] = field(default_factory=dict)
     groups: dict[tuple[str, int | None], Followed] = field(default_factory=dict)
     full: bool = False
 
@@ -171,13 +174,13 @@ class Board(Struct):
         followed.value, followed.capacity = value, capacity
         followed.fed = [self._fed(reading, name, pid, sample) for reading in read(value, capacity)]
 
-    def settled(self) -> Iterator[Series]:
+    def settled(self) -> Iterator[Series[Sample]]:
         """Every series, complete, in the order in which they were first seen."""
         for followed in self.groups.values():
             followed.settle()
         yield from self.series.values()
 
-    def _fed(self, reading: Reading, group: str, pid: int | None, sample: Sample) -> Series:
+    def _fed(self, reading: Reading, group: str, pid: int | None, sample: Sample) -> Series[Sample]:
         key = key_of(reading, pid)
         series = self.series.get(key)
         if series is None:

@@ -86,18 +86,30 @@ def parts_of(text: str) -> dict[str, float]:
     """The times that a line tells of a step, in seconds (of a line without units: in the one that it has); empty where it tells
     too little, or what cannot be."""
     sums: dict[str, float] = {}
-    for part in _PART.finditer(text):
-        words = [word for run in _WORD.findall(part["name"].lower()) for word in _apart(run)]
-        sort = _sort(frozenset(words), timed=bool(part["unit"] or part["of"]), fraction="." in part["value"])
-        if sort and not (sort == "total" and "total" in sums):
-            unit = part["unit"] or part["of"] or next((word for word in reversed(words) if word in _UNITS), "s")
-            sums[sort] = sums.get(sort, 0.0) + float(part["value"]) * _UNITS[unit]
+    for sort, seconds in _sorted_parts(text):
+        if not (sort == "total" and "total" in sums):
+            sums[sort] = sums.get(sort, 0.0) + seconds
     total = sums.get("total")
     if total is not None and sum(sums[name] for name in sums if name != "total") > total * _ROUNDED:
         sums = {name: sums[name] for name in ("wait", "total") if name in sums}  # one part is within another
         if sums.get("wait", 0.0) > total:
             return {}
     return sums if len(sums) > 1 else {}
+
+
+def may_tell_parts(names: Iterable[str]) -> bool:
+    """Whether `parts_of` finds something where these are the names, if the values are right."""
+    return len({sort for name in names for sort, _ in _sorted_parts(f"{name}=0.1s")}) > 1
+
+
+def _sorted_parts(text: str) -> Iterator[tuple[str, float]]:
+    """The parts of a step in a line, with their seconds; a part may come more than once."""
+    for part in _PART.finditer(text):
+        words = [word for run in _WORD.findall(part["name"].lower()) for word in _apart(run)]
+        sort = _sort(frozenset(words), timed=bool(part["unit"] or part["of"]), fraction="." in part["value"])
+        if sort:
+            unit = part["unit"] or part["of"] or next((word for word in reversed(words) if word in _UNITS), "s")
+            yield sort, float(part["value"]) * _UNITS[unit]
 
 
 def _sort(words: frozenset[str], *, timed: bool, fraction: bool) -> str:

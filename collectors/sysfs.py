@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from msgspec import Struct
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
+from neuron_doctor.collectors.device_counters import ECC
 from neuron_doctor.collectors.instance_types import device_count
 from neuron_doctor.collectors.shown_zones import shown_zones
 from neuron_doctor.collectors.snapshot import Line, fact, has_form, head_lines, opening, output, read_lines
@@ -23,16 +24,7 @@ from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.regexes import regex
 
 #: Files that hold one counter, wherever they stand; reported even at 0, which is evidence of health.
-_ECC = frozenset(
-    [
-        "mem_ecc_uncorrected",
-        "mem_ecc_repairable_uncorrected",
-        "sram_ecc_uncorrected",
-        "mem_ecc_corrected",
-        "sram_ecc_corrected",
-    ]
-)
-_ALWAYS = _ECC | {"reset_fail_count"}
+_ALWAYS = frozenset({*ECC, "reset_fail_count"})
 
 #: Counters outside `status/` that say something about health; reported when they are not 0.
 _OTHER = frozenset({"reset_req_count", "health_status"})

@@ -14,21 +14,19 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from msgspec import Struct
 
 from neuron_doctor.collectors.base import Collector, Input
-from neuron_doctor.collectors.delimited import Row, cells_of, delimiter_of, rows_of, text_of
-from neuron_doctor.collectors.step_times import LAST, form_of, medians, parts_of
-from neuron_doctor.collectors.timestamps import read_iso, read_milliseconds, read_unix
+from neuron_doctor.collectors.delimited import TIME, Row, beginning_of, labels_of, moment_of, table_of, without_port
+from neuron_doctor.collectors.step_times import LAST, form_of, may_tell_parts, medians, parts_of
 from neuron_doctor.engine.facts import Fact, Place, Value, span_of
 from neuron_doctor.engine.regexes import regex
 
 _STEP = frozenset(
     {"step", "steps", "iter", "iteration", "it", "update", "global_step", "global_iter", "step_id", "train_step"}
 )
-_TIME = frozenset({"time", "timestamp", "ts", "date", "datetime", "_time", "@timestamp"})
 #: Who was measured: the fields of a place by the names of columns and labels, the best first.
 _WHO: Mapping[str, tuple[str, ...]] = {
     "rank": ("rank", "global_rank", "world_rank", "rank_id", "process_rank"),
@@ -59,30 +57,35 @@ _VALUE = regex(
     r"(?: ?[(\[](?:s|secs?|seconds|ms|us)[)\]])?"
 )
 _OF_RANK = regex(r"(?:global_)?(?:rank|r)[ _-]?(\d{1,7})[ _./:|-]{1,3}(\w.{0,80})")
-_LABEL = regex(r'([A-Za-z_]\w{0,60})="([^"]{0,400})"')
 _NUMBER = regex(r"\d{1,9}(?:\.\d{0,20})?(?:[eE]-?\d{1,2})?|\.\d{1,20}")
 _STRANGE = regex(r"[^A-Za-z0-9]{1,80}")
 #: What a counter adds up, and what else a histogram or a summary consists of.
 _ADDED, _OTHER = ("_seconds_total", "_seconds_sum", "_ms_total", "_ms_sum"), ("_bucket", "_count", "_created")
 #: The metrics of machines and of their exporters are no times of steps.
 _MACHINES = ("node_", "container_", "kube_", "process_", "go_", "neuron_", "system_", "scrape_")
-_MEDIAN = 0.5
-#: The head of the table is one of so many first lines.
-_COMMAND = 2
-#: So many rows must tell it.
-_FEWEST, _LOOKED_AT = 2, 512
+_MEDIAN = regex(r"0?\.50{0,9}|")
+#: So many rows must tell it; of a table with a column for each part a few are looked at, of one with a row for each part all.
+_FEWEST, _FEW, _MANY = 2, 32, 512
 _MOST_TELLERS = 65_536
 
 
-class _Columns(Struct, frozen=True):
-    """What the columns of a table are, by their numbers."""
+class _Times(Struct, frozen=True):
+    """A column of times: its number, of whom they are by its name, and how they are called."""
 
-    names: tuple[str, ...]
+    number: int
+    who: dict[str, str]
+    name: str
+
+
+class _Columns(Struct, frozen=True):
+    """What the columns of a table are, by their numbers: one with the names of parts and one with their times, or `times`."""
+
+    names: Sequence[str]
     key: int
     timed: bool
     who: Mapping[str, int]
-    name: int | None = None
-    value: int | None = None
+    part: tuple[int, int] | None = None
+    times: Sequence[_Times] = ()
 
 
 class _Sample(Struct, frozen=True):
@@ -121,42 +124,75 @@ class _Teller(Struct):
 
 def _sniff(head: bytes, _name: str) -> bool:
     """A head of a table, maybe below the command that was asked; rows with as many cells, and two parts of a step in them."""
-    lines = [
-        line.rstrip("\r")
-        for line in head.decode("utf-8-sig", "replace").split("\n", _LOOKED_AT)[:_LOOKED_AT]
-        if line.strip()
-    ]
-    at = next((n for n, line in enumerate(lines[:_COMMAND]) if _columns(line)), None)
-    columns = _columns(lines[at]) if at is not None else None
-    if at is None or columns is None:
+    begin = beginning_of(head, _is_head)
+    columns = _columns_of(begin.columns) if begin is not None else None
+    if begin is None or columns is None or len(begin.lines) < _FEWEST:
         return False
-    lines = lines[:-1] if len(lines) > at + _FEWEST and not head.endswith(b"\n") else lines
-    rows = [cells_of(line, delimiter_of(lines[at])) for line in lines[at + 1 :]]
-    if len(rows) < _FEWEST or any(len(row) != len(columns.names) for row in rows):
+    rows = begin.rows(_MANY) if columns.part else []
+    if not may_tell_parts(_called(_plain(name)) for name in _names(columns, rows)):
         return False
     told: dict[Place, dict[str, str]] = defaultdict(dict)
-    for row in rows:
+    for row in rows or begin.rows(_FEW):
         for sample in _samples(columns, row):
             told[sample.place][_plain(sample.name)] = sample.text
     return any(parts_of(_line(times)) for times in told.values())
 
 
-def _columns(header: str) -> _Columns | None:
-    names = tuple(name.strip() for name in cells_of(header.rstrip("\r")))
+def _names(columns: _Columns, rows: Sequence[Sequence[str]]) -> set[str]:
+    """What the times are called, by the head of a table with a column for each, else by its rows."""
+    if columns.part is None:
+        return {times.name for times in columns.times}
+    of, value = columns.part
+    return {f"{_named(cell)[0]}_{columns.names[value]}" for cell in {row[of].strip() for row in rows}}
+
+
+def _is_head(names: Sequence[str]) -> bool:
+    return _key(names) is not None
+
+
+def _key(names: Sequence[str]) -> tuple[int, bool] | None:
+    """The column that tells the steps apart, and whether it is their time."""
     low = [name.lower() for name in names]
     step = next((number for number, name in enumerate(low) if name in _STEP), None)
-    time = next((number for number, name in enumerate(low) if name in _TIME), None)
+    time = next((number for number, name in enumerate(low) if name in TIME), None)
     key = time if step is None else step
-    if key is None or len(names) <= _FEWEST:
+    return (key, step is None) if key is not None and len(names) > _FEWEST else None
+
+
+def _columns_of(names: Sequence[str]) -> _Columns | None:
+    found = _key(names)
+    if found is None:
         return None
+    key, timed = found
+    low = [name.lower() for name in names]
     who = {field: low.index(name) for field, known in _WHO.items() for name in reversed(known) if name in low}
     name = next((number for number, text in enumerate(low) if text in _NAME), None)
     free = [n for n in range(len(low)) if n not in (key, name, *who.values())]
-    values = [n for n in free if _VALUE.fullmatch(low[n]) and (low[n] != "time" or step is not None)]
+    values = [n for n in free if _VALUE.fullmatch(low[n]) and (low[n] != "time" or not timed)]
+    time = next((number for number, text in enumerate(low) if text in TIME), None)
     value = next((n for n in values if n != time), values[0] if values else None)
-    if name is None or value is None:
-        name = value = None
-    return _Columns(names, key, step is None, who, name, value)
+    if name is not None and value is not None:
+        return _Columns(names, key, timed, who, (name, value))
+    times = [_times_of(n, column) for n, column in enumerate(names) if n not in (key, *who.values())]
+    return _Columns(names, key, timed, who, None, [one for one in times if _is_of_a_step(one.name)])
+
+
+def _times_of(number: int, column: str) -> _Times:
+    of_rank = _OF_RANK.fullmatch(column)
+    name, labels = _named(column)
+    if of_rank:
+        return _Times(number, {"rank": of_rank[1]}, of_rank[2])
+    return _Times(number, _who(labels), name if labels else column)
+
+
+def _named(series: str) -> tuple[str, Mapping[str, str]]:
+    """The name of a series, and its labels."""
+    labels = labels_of(series)
+    return series.partition("{")[0] or labels.get("__name__", ""), labels
+
+
+def _is_of_a_step(name: str) -> bool:
+    return not name.startswith(_MACHINES) and not name.endswith(_OTHER)
 
 
 def _samples(columns: _Columns, cells: Sequence[str]) -> Iterator[_Sample]:
@@ -165,24 +201,16 @@ def _samples(columns: _Columns, cells: Sequence[str]) -> Iterator[_Sample]:
     if step is None:
         return
     said = {field: cells[number].strip() for field, number in columns.who.items()}
-    if columns.name is not None and columns.value is not None:
-        series = cells[columns.name].strip()
-        labels = dict(_LABEL.findall(series))
-        name = series.partition("{")[0] or labels.get("__name__", "")
-        told = [(said | _who(labels), f"{name}_{columns.names[columns.value]}", name, cells[columns.value])]
-        told = told if float(labels.get("quantile") or _MEDIAN) == _MEDIAN else []
-    else:
-        fixed = {columns.key, *columns.who.values()}
-        wide = ((n, name) for n, name in enumerate(columns.names) if n not in fixed)
-        told = []
-        for number, column in wide:
-            of_rank = _OF_RANK.fullmatch(column)
-            labels = dict(_LABEL.findall(column))
-            name = of_rank[2] if of_rank else column.partition("{")[0] if labels else column
-            told.append((said | _who(labels) | ({"rank": of_rank[1]} if of_rank else {}), name, name, cells[number]))
-    for whose, called, name, text in told:
-        if _NUMBER.fullmatch(text.strip()) and not name.startswith(_MACHINES) and not name.endswith(_OTHER):
-            yield _Sample(_place(whose), step, called, text.strip())
+    if columns.part is None:
+        for times in columns.times:
+            if _NUMBER.fullmatch(text := cells[times.number].strip()):
+                yield _Sample(_place(said | times.who), step, times.name, text)
+        return
+    of, value = columns.part
+    name, labels = _named(cells[of].strip())
+    text = cells[value].strip()
+    if _MEDIAN.fullmatch(labels.get("quantile", "")) and _is_of_a_step(name) and _NUMBER.fullmatch(text):
+        yield _Sample(_place(said | _who(labels)), step, f"{name}_{columns.names[value]}", text)
 
 
 def _who(labels: Mapping[str, str]) -> dict[str, str]:
@@ -190,8 +218,7 @@ def _who(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def _place(said: Mapping[str, str]) -> Place:
-    host = said.get("host", "")
-    host = host.rpartition(":")[0] if host.count(":") == 1 else host
+    host = without_port(said.get("host", ""))
     return Place(host=host or None, rank=_number(said.get("rank", "")), local_rank=_number(said.get("local_rank", "")))
 
 
@@ -202,7 +229,7 @@ def _number(text: str) -> int | None:
 def _step(text: str, *, timed: bool) -> int | None:
     """The number of a step; of one that has none, its second."""
     if timed:
-        when = read_iso(text.replace(" ", "T", 1)) or read_milliseconds(text) or read_unix(text)
+        when = moment_of(text)
         return when.ns // 10**9 if when else None
     try:
         number = float(text)
@@ -213,16 +240,12 @@ def _step(text: str, *, timed: bool) -> int | None:
 
 def _collect(inp: Input) -> Iterator[Fact]:
     """The `step-time` facts: for each rank or host, and each choice of parts that its last steps tell."""
-    rows = rows_of(inp)
-    header = next((text for row in islice(rows, _COMMAND) if _columns(text := text_of(row[2]))), "")
-    columns = _columns(header)
+    names, rows = table_of(inp, _is_head)
+    columns = _columns_of(names)
+    if columns is None:
+        return
     tellers: dict[Place, _Teller] = {}
-    for row in rows if columns else ():
-        cells = cells_of(text_of(row[2]), delimiter_of(header))
-        if columns is None or len(cells) != len(columns.names):
-            inp.problem("a row of the table has another number of columns than its head", row[0])
-            continue
-        inp.records += 1
+    for row, cells in rows:
         for sample in _samples(columns, cells):
             if sample.place not in tellers and len(tellers) < _MOST_TELLERS:
                 tellers[sample.place] = _Teller({}, row)

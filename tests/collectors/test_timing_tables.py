@@ -125,6 +125,7 @@ def test_a_file_of_one_rank_needs_no_column_for_it() -> None:
         "date,case,status,ms\n2026-10-17,moe,ok,8.1\n2026-10-24,moe,ok,8.0\n",
         "time,metric,value\n2026-11-02T13:00:00Z,node_disk_read_time_seconds_total,5.0\n2026-11-02T13:01:00Z,node_timex_sync_status,1\n",
         "step,rank,fwd_s,wait_s\n1,0,2.0\n1,1,2.0,3.0\n",
+        'time,metric,value\n2026-11-02T13:00:00Z,"wait_seconds{quantile=""x""}",0.1\n2026-11-02T13:00:00Z,"fwd_seconds{quantile=""x""}",0.1\n',
         METRICS,
     ],
 )
