@@ -12,9 +12,10 @@ from typing import BinaryIO
 from msgspec import Struct
 
 from neuron_doctor.collectors.base import HEAD, Input
+from neuron_doctor.collectors.export_rows import has_rows
 from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.host_blocks import is_of_blocks, members_of_blocks
-from neuron_doctor.collectors.insights import is_export, members_of_export
+from neuron_doctor.collectors.insights import members_of_export
 from neuron_doctor.collectors.log_events import is_of_events, members_of_events
 from neuron_doctor.collectors.streams import CHUNK, ChunkStream, Damaged, Member, digest, streamed
 from neuron_doctor.collectors.unpack import Codec, codec_of, unpacked
@@ -114,7 +115,7 @@ def _members_of(head: bytes) -> Callable[[BufferedReader], Iterator[Member]] | N
         return members_of_blocks
     if is_of_events(head):
         return members_of_events
-    if is_export(head):
+    if has_rows(head):
         return members_of_export
     if not _may_be_tar(head):
         return None

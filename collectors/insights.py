@@ -17,7 +17,7 @@ from io import BufferedReader
 from msgspec import Struct
 
 from neuron_doctor.collectors.documents import DamagedDocument
-from neuron_doctor.collectors.export_rows import MESSAGES, TIMES, Row, has_rows, rows
+from neuron_doctor.collectors.export_rows import MESSAGES, TIMES, Row, rows
 from neuron_doctor.collectors.log_streams import UNNAMED, clean, member_of_stream
 from neuron_doctor.collectors.streams import Damaged, Member
 from neuron_doctor.collectors.timestamps import read_iso, read_microseconds, read_milliseconds, read_unix
@@ -59,11 +59,6 @@ class _Record(Struct, frozen=True):
     instant: Instant | None
     offset: int
     message: str
-
-
-def is_export(head: bytes) -> bool:
-    """Whether a file that begins so is an export of log records."""
-    return has_rows(head)
 
 
 def members_of_export(source: BufferedReader) -> Iterator[Member]:

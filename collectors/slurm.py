@@ -1,9 +1,7 @@
-"""What Slurm says of jobs and nodes: `sacct` (default and -P; without a title, and
-`seff`, see `sacct_rows.py`), `scontrol show job` and
-`show node`, `sinfo -R`, `squeue` (see `squeue.py`).
+"""What Slurm says of jobs and nodes: `sacct` (the default form and -P), `scontrol show job` and `show node`, `sinfo -R`, `squeue`
+(see `squeue.py`); `seff`, and `sacct` without a title (see `sacct_rows.py`).
 
-Source: Slurm manual pages of sacct, scontrol and sinfo (22.05 to 24.11). Times are local, without
-zone.
+Source: Slurm manual pages of sacct, scontrol and sinfo (22.05 to 24.11). Times are local, without zone.
 """
 
 from __future__ import annotations

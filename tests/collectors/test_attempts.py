@@ -41,9 +41,7 @@ def read(data: bytes) -> tuple[list[Fact], list[str]]:
 @pytest.mark.parametrize("document", [BATCH, EVENTS, {"status": {"nodes": NODES}}, BATCH["jobs"][0]])
 def test_they_are_known_by_their_first_members(document: dict[str, object]) -> None:
     for indent in (None, 1, 4):
-        data = json.dumps(document, indent=indent).encode()
-        known = data.startswith(b"{") and (b"statusReason" in data or document is not BATCH["jobs"][0])
-        assert READER.sniff(data, "x") is known
+        assert READER.sniff(json.dumps(document, indent=indent).encode(), "x")
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,16 @@ from io import BufferedReader, BytesIO
 import pytest
 
 from neuron_doctor.collectors.discover import is_packed
+from neuron_doctor.collectors.export_rows import has_rows
 from neuron_doctor.collectors.hints import place_of_path
-from neuron_doctor.collectors.insights import is_export, members_of_export
+from neuron_doctor.collectors.insights import members_of_export
 from neuron_doctor.collectors.streams import Damaged
 
 T0 = "2026-04-15T16:00:00.200Z"
 
 
 def streams(text: str) -> dict[str, str]:
-    assert is_export(text.encode())
+    assert has_rows(text.encode())
     assert is_packed(text.encode())
     found = members_of_export(BufferedReader(BytesIO(text.encode())))
     return {member.name: b"".join(member.chunks).decode() for member in found}
@@ -111,7 +112,7 @@ def test_what_is_cut_off_gives_what_was_whole() -> None:
     ],
 )
 def test_other_documents_are_no_export(text: str) -> None:
-    assert not is_export(text.encode())
+    assert not has_rows(text.encode())
 
 
 def test_an_export_of_kibana_is_put_in_order_by_the_hosts_that_it_names() -> None:
@@ -233,7 +234,7 @@ def test_splunk_writes_a_result_a_line_or_a_list_of_them() -> None:
     ],
 )
 def test_answers_without_log_records_are_no_export(text: str) -> None:
-    assert not is_export(text.encode())
+    assert not has_rows(text.encode())
 
 
 def test_tables_of_splunk_and_datadog_are_lines_of_their_pods_and_hosts() -> None:
@@ -261,4 +262,4 @@ def test_tables_of_splunk_and_datadog_are_lines_of_their_pods_and_hosts() -> Non
     ],
 )
 def test_tables_without_messages_or_hosts_are_no_export(titles: str) -> None:
-    assert not is_export(f"{titles}\n2026-04-15T16:00:00Z,a,b,c,d\n".encode())
+    assert not has_rows(f"{titles}\n2026-04-15T16:00:00Z,a,b,c,d\n".encode())
