@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
 from itertools import islice
 
 from msgspec import Struct
@@ -35,24 +36,22 @@ class Beginning(Struct, frozen=True):
 
     columns: Sequence[str]
     delimiter: str
-    lines: Sequence[str]
+    lines: Sequence[bytes]
 
     def rows(self, most: int) -> list[list[str]]:
         """The cells of its first rows; none of them where one has another number than the head."""
-        rows = [cells_of(line, self.delimiter) for line in self.lines[:most]]
+        rows = [cells_of(_text(line), self.delimiter) for line in self.lines[:most]]
         return rows if all(len(row) == len(self.columns) for row in rows) else []
 
 
 def beginning_of(head: bytes, is_head: Callable[[Sequence[str]], bool]) -> Beginning | None:
     """The table that begins so, if one of its first lines is the head of one; without a line that is cut off."""
-    texts = head.decode("utf-8-sig", "replace").split("\n", _LOOKED_AT)
-    lines = [text for text in texts[:_LOOKED_AT] if text.strip()]
-    for at, line in enumerate(lines[:_COMMAND], 1):
-        if is_head(columns := _columns(line)):
-            is_cut = len(texts) <= _LOOKED_AT and not head.endswith(b"\n") and len(lines) > at + 1
-            return Beginning(
-                columns, delimiter_of(line), [text.rstrip("\r") for text in lines[at : -1 if is_cut else None]]
-            )
+    lines = (line for line in BytesIO(head) if line.strip())
+    for line in islice(lines, _COMMAND):
+        if is_head(columns := _columns(header := _text(line))):
+            below = list(islice(lines, _LOOKED_AT))
+            is_cut = len(below) > 1 and not below[-1].endswith(b"\n")
+            return Beginning(columns, delimiter_of(header), below[: -1 if is_cut else None])
     return None
 
 
@@ -79,7 +78,7 @@ def _whole(inp: Input, rows: Iterator[Row], count: int, delimiter: str) -> Itera
 
 
 def _columns(header: str) -> list[str]:
-    return [name.strip() for name in cells_of(header.rstrip("\r"))]
+    return [name.strip() for name in cells_of(header)]
 
 
 def labels_of(series: str) -> dict[str, str]:
@@ -108,7 +107,7 @@ def _rows(inp: Input) -> Iterator[Row]:
 
 def _text(raw: bytes) -> str:
     """The text of a row."""
-    return raw.decode("utf-8-sig", "replace")
+    return raw.rstrip(b"\r\n").decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def delimiter_of(header: str) -> str:
