@@ -64,13 +64,14 @@ def has_rows(head: bytes) -> bool:
         return known or _TITLED.match(head) is not None
     if (_RESULTS.match(head) or _ROWS.match(head)) and f'"{TIMES[0]}"'.encode() in head:
         return _has_message(head, titled=False)
-    framed = any(name in head and frame.match(head) for name, frame in _FRAMES)
-    return framed and (_VALUES in head or _has_message(head, titled=False))
+    name = next((name for name, frame in _FRAMES if name in head and frame.match(head)), None)
+    return name is not None and (name == _VALUES or _has_message(head, titled=False))
 
 
 def _has_message(text: bytes, *, titled: bool) -> bool:
+    """Whether a column, or a member that is no object, or the value of a `field`, is called as messages are."""
     names = (re.escape(name.encode()) for name in MESSAGES)
-    bound = rb'(?:^|,)"?(?:%b)"?(?:,|\r?$)' if titled else rb'"(?:%b)"'
+    bound = rb'(?:^|,)"?(?:%b)"?(?:,|\r?$)' if titled else rb'"(?:%b)"\s{0,40}(?::\s{0,40}["\[\d]|[,}])'
     return re.search(bound % b"|".join(names), text, re.MULTILINE) is not None
 
 

@@ -105,6 +105,8 @@ def test_what_is_cut_off_gives_what_was_whole() -> None:
         '{"events": [{"name": "x"}]}',
         '{"message": "x", "timestamp": 3, "ingestionTime": 4}',
         '[{"@timestamp": "x", "count": 3}]',
+        '[{"@timestamp": "x", "log": {"level": "info"}, "count": 3}]',
+        '{"hits": {"hits": [{"_index": "m", "_source": {"@timestamp": "x", "values": [1, 2]}}]}}',
         "@timestamp,count\n1,2\n",
         "timestamp,message\n1,2\n",
         "step,loss\n1,2\n",
