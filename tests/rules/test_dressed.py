@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
 
 import pytest
 
+from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.engine.diagnosis import diagnose
-from neuron_doctor.engine.rulefile import ExampleDoc
 from neuron_doctor.examples import inputs_of
 from neuron_doctor.packs import load_with_examples
 from neuron_doctor.pipeline import collect_inputs
@@ -18,43 +17,57 @@ from neuron_doctor.scan import Engine
 
 RULEBOOK = load_with_examples(Packs())
 ENGINE = Engine.of(RULEBOOK)
-DRESS: dict[str, Callable[[str], str]] = {
-    "torchrun": lambda line: f"[rank3]: {line}",
-    "CRI": lambda line: f"2026-07-01T10:00:00.123456789Z stderr F {line}",
-    "Python logging": lambda line: f"2024-08-12 18:34:56,116::ERROR: {line}",
-    "Windows": lambda line: f"{line}\r",
+#: A line of a rank as its launcher writes it.
+DRESS: dict[str, Callable[[str, int], str]] = {
+    "torchrun": lambda line, rank: f"[rank{rank}]: {line}",
+    "CRI": lambda line, _rank: f"2026-07-01T10:00:00.123456789Z stderr F {line}",
+    "Python logging": lambda line, _rank: f"2024-08-12 18:34:56,116::ERROR: {line}",
+    "Windows": lambda line, _rank: f"{line}\r",
 }
 
 
-def logs_of(example: ExampleDoc) -> dict[str, str]:
-    """The logs of an example that is one text or a directory, by path; none where a launcher would not dress its lines: where it
-    has other things than logs, whose form is their meaning."""
-    files = texts_of(example) if example.text is not None or example.directory else {}
-    plain = all(path.endswith(".log") and not text.lstrip().startswith("{") for path, text in files.items())
-    return files if plain else {}
+def is_log(path: str, text: str) -> bool:
+    """Whether a launcher would dress the lines: of other things than logs the form is the meaning."""
+    return path.endswith(".log") and not text.lstrip().startswith("{")
 
 
-def test_the_logs_of_a_directory_are_dressed_too(tmp_path: Path) -> None:
-    (tmp_path / "host-1").mkdir()
-    (tmp_path / "host-1" / "rank_0.log").write_text("acme: full\n")
-    example = ExampleDoc(name="a", directory=str(tmp_path))
-    assert logs_of(example) == {"host-1/rank_0.log": "acme: full\n"}
-    (tmp_path / "host-1" / "neuron-ls.json").write_text("{}")
-    assert logs_of(example) == {}
+def dressed(files: Mapping[str, str], launcher: str) -> dict[str, str]:
+    """The files with their logs dressed. torchrun dresses what a worker says: its rank is that of the path, or any of one log;
+    the table in which it lists who failed is its own."""
+    logs = {path for path, text in files.items() if is_log(path, text)}
+    ranks = {path: place_of_path(path).rank for path in logs}
+    if launcher == "torchrun":
+        ranks = {path: 3 if len(logs) == 1 and rank is None else rank for path, rank in ranks.items()}
+        is_own = {path for path in logs if "torch.distributed.elastic" in files[path] and "Root Cause" in files[path]}
+        logs = {path for path in logs - is_own if ranks[path] is not None}
+    return {
+        path: "".join(f"{DRESS[launcher](line, ranks[path] or 0)}\n" for line in text.splitlines())
+        if path in logs
+        else text
+        for path, text in files.items()
+    }
+
+
+def test_each_log_is_dressed_and_nothing_else() -> None:
+    files = {"host-1/rank_0.log": "acme: full\n", "host-1/neuron-ls.json": "{}\n", "host-1/agent.log": "acme: lost\n"}
+    assert dressed(files, "Windows") == {
+        "host-1/rank_0.log": "acme: full\r\n",
+        "host-1/neuron-ls.json": "{}\n",
+        "host-1/agent.log": "acme: lost\r\n",
+    }
+    assert dressed(files, "torchrun") == {**files, "host-1/rank_0.log": "[rank0]: acme: full\n"}
+    assert dressed({"run.log": "a\n"}, "torchrun") == {"run.log": "[rank3]: a\n"}
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("launcher", DRESS)
 def test_a_dressed_example_is_the_same_example(launcher: str) -> None:
-    dress, missed = DRESS[launcher], []
+    missed = []
     for rule in RULEBOOK.rules:
         for example in rule.examples.positive if rule.examples else ():
-            files = logs_of(example)
-            # torchrun dresses what its workers say, not what it says itself
-            if not files or (launcher == "torchrun" and "torch.distributed.elastic" in "".join(files.values())):
-                continue
-            dressed = {path: "".join(f"{dress(line)}\n" for line in text.splitlines()) for path, text in files.items()}
-            found = diagnose(RULEBOOK, collect_inputs(inputs_of(dressed), ENGINE)).findings
-            if rule.id not in {finding.rule for finding in found}:
-                missed.append((rule.id, example.name))
+            files = texts_of(example)
+            if (put_on := dressed(files, launcher)) != files:
+                found = diagnose(RULEBOOK, collect_inputs(inputs_of(put_on), ENGINE)).findings
+                if rule.id not in {finding.rule for finding in found}:
+                    missed.append((rule.id, example.name))
     assert missed == []
