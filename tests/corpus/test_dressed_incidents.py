@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,8 @@ INCIDENTS = [
 ]
 #: Files that are no text of lines, or have envelopes of their own.
 _RECORDS = (".json", ".jsonl", ".yaml", ".yml", ".gz", ".zst", ".bz2", ".xz")
+#: The beginning of JSON, and of no line as `[rank5]: ` or `[    0.000000] `.
+_DOCUMENT = re.compile(rb"\s*(?:\{|\[\s*[\[{\"\]])")
 
 Dress = Callable[[str], bytes]
 
@@ -53,7 +56,7 @@ DRESSES = (of_windows, marked, wide, padded, packed)
 
 def _text_of(path: Path) -> str | None:
     raw = path.read_bytes()
-    if path.name.endswith(_RECORDS) or b"\0" in raw or raw.lstrip()[:1] in (b"{", b"["):
+    if path.name.endswith(_RECORDS) or b"\0" in raw or _DOCUMENT.match(raw):
         return None
     try:
         return raw.decode()
