@@ -28,8 +28,7 @@ class FailedPod(Struct, frozen=True):
     def data(self) -> dict[str, Value]:
         """The fields of its `attempt` fact. The `stream` is what its node, its pod and its log have in common."""
         stream = self.name.rpartition("-")[2]
-        told = {"unit": self.unit, "number": self.number, "stream": stream}
-        return {**told, "failed": True, "made_good": self.made_good}
+        return {"unit": self.unit, "number": self.number, "stream": stream, "failed": True, "made_good": self.made_good}
 
 
 def failed_pods(nodes: object) -> Iterator[FailedPod]:
