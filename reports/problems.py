@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.checks import CHECKS
 from neuron_doctor.engine.errors import RuleError
@@ -72,7 +73,8 @@ FORMATS: Mapping[str, Callable[[Sequence[RuleError], Files], str]] = {
 
 def _paragraph(problem: RuleError, files: Files) -> str:
     where = problem.location
-    lines = [f"{where}: {CHECKS[problem.check].weight}: {visible(problem.message)} [{problem.check}]"]
+    shown_at = replace(where, path=_path(problem, files))
+    lines = [f"{shown_at}: {CHECKS[problem.check].weight}: {visible(problem.message)} [{problem.check}]"]
     source = LINE_END.split(files[where.path].text) if where.path in files else []
     if 0 < where.line <= len(source):
         shown, carets = underlined(source[where.line - 1], where.column, where.width)

@@ -261,7 +261,8 @@ def test_a_silence_that_is_none_is_told_and_silences_nothing(comment: str) -> No
 
 
 def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "neuron_doctor", "rules", "lint", "--rules", "my", *args]
+    packs = args if "--rules" in args else ("--rules", "my", *args)
+    command = [sys.executable, "-m", "neuron_doctor", "rules", "lint", *packs]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -282,6 +283,13 @@ def test_the_exit_status_says_whether_rules_are_good_bad_or_of_no_use(
     assert done.returncode == status, done.stdout
     assert said in done.stdout
     assert done.stdout.count("\n") == bool(said)
+
+
+def test_people_are_told_where_a_file_is_from_where_they_stand(tmp_path: Path) -> None:
+    (tmp_path / "packs" / "my").mkdir(parents=True)
+    (tmp_path / "packs" / "my" / "acme.yaml").write_text(rule(cause="disk-ful"))
+    done = run(tmp_path, "--rules", "packs/my")
+    assert done.stdout.startswith("packs/my/acme.yaml:3:8: error: ")
 
 
 def test_the_hook_for_pre_commit_runs_the_command() -> None:
