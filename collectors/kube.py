@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.instance_types import complement_of
-from neuron_doctor.engine.ended_well import JOB_ENDED
+from neuron_doctor.engine.ended_jobs import JOB_ENDED, job_of_object
 from neuron_doctor.engine.facts import Fact, Instant, Place, Span, Value
 from neuron_doctor.engine.regexes import regex
 
@@ -309,13 +309,10 @@ def _ran_later(event: Event, last: Mapping[tuple[str, str], Event]) -> bool:
 
 def _outlived(event: Event, events: Sequence[Event]) -> bool:
     """Whether every pod of the listing is of a job that was completed after this event."""
-    done = {name for e in events if e.reason in JOB_ENDED and _not_before(e, event) and (name := _name_of(e))}
-    pods = {_name_of(e) for e in events if e.object.lower().startswith("pod/")}
-    return bool(pods) and all(any(pod.startswith(f"{job}-") for job in done) for pod in pods)
-
-
-def _name_of(event: Event) -> str:
-    return event.object.rpartition("/")[2]
+    ended = (e.object.rpartition("/") for e in events if e.reason in JOB_ENDED and _not_before(e, event))
+    done = {job_of_object(kind, name) for kind, _, name in ended}
+    pods = {e.object.rpartition("/")[2] for e in events if e.object.lower().startswith("pod/")}
+    return bool(pods) and all(any(job.has(pod) for job in done) for pod in pods)
 
 
 def _not_before(one: Event, other: Event) -> bool:

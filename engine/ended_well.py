@@ -32,6 +32,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec import Struct, field
 
 from neuron_doctor.engine.bystanders import Bystanders
+from neuron_doctor.engine.ended_jobs import EndedJobs, ended_jobs
 from neuron_doctor.engine.facts import Fact, Source, pod_of
 from neuron_doctor.engine.job_logs import job_logs
 from neuron_doctor.engine.last_words import last_words
@@ -44,11 +45,6 @@ from neuron_doctor.engine.world import world_of
 _OF_WAITS = frozenset({"collective", "silent-rank", "lost-host"})
 #: What a cluster tells of pods and nodes on its way: a pod that was moved did not keep a job from its end.
 _OF_CLUSTER = "k8s-event"
-#: Reasons of events by which a Job, or an operator's job, has ended well.
-JOB_ENDED = frozenset(
-    {"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJobSucceeded", "TFJobSucceeded", "JAXJobSucceeded"}
-    | {"AllJobsCompleted"}
-)
 
 
 class EndedWell(Struct, frozen=True):
@@ -70,7 +66,7 @@ class EndedWell(Struct, frozen=True):
     again: frozenset[tuple[str, int]] = frozenset()
     retried: MadeGood = MadeGood()
     anew_from: int = 0
-    complete: frozenset[str] = frozenset()
+    complete: EndedJobs = EndedJobs()
 
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
@@ -82,7 +78,10 @@ class EndedWell(Struct, frozen=True):
             return False
         if match.rule.survivable == "restarted":
             return all(fact.span.offset < self.restarted.get(fact.source, -1) for fact in match.facts)
-        if all(fact.kind == _OF_CLUSTER and (self.job or self._is_of_complete(fact)) for fact in match.facts):
+        if all(
+            fact.kind == _OF_CLUSTER and (self.job or self.complete.of(pod_of(fact.place.container)))
+            for fact in match.facts
+        ):
             return True
         return (self.job and of_peer) or all(
             any(self._holds(word, fact, single, of_peer=of_peer) for word in self.words.get(fact.source, ()))
@@ -94,10 +93,6 @@ class EndedWell(Struct, frozen=True):
             or (match.rule.cause.by != "hardware" and (self.retried.holds(fact) or self._is_earlier(fact)))
             for fact in match.facts
         )
-
-    def _is_of_complete(self, fact: Fact) -> bool:
-        pod = pod_of(fact.place.container)
-        return any(pod.startswith(f"{job}-") for job in self.complete)
 
     def _is_earlier(self, fact: Fact) -> bool:
         return fact.place.attempt is not None and fact.place.attempt < self.anew_from
@@ -128,12 +123,13 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
             restarts[fact.source].append(fact.span.offset)
         elif fact.kind == "launcher-failure" and fact.place.attempt in (None, last):
             failures.append(fact)
-    complete = frozenset(_complete_jobs(facts))
-    sources, by_scheduler = tuple(sources), _of_slurm(facts) or _of_kubernetes(facts, others)
-    anew = _anew(words, sources, _pods_of_good_ends(facts, others))
+    complete, pods = ended_jobs(facts), _pods(facts, others)
+    sources, by_scheduler = tuple(sources), _of_slurm(facts) or _of_kubernetes(facts, pods, complete)
+    anew = _anew(words, sources, {pod for pod in pods if complete.of(pod)} | _succeeded_pods(facts, pods))
     last_restart = {name: max(offsets) for name, offsets in restarts.items() if by_scheduler}
     exited = {source for source, told in words.items() if any(word.data.get("exited") for word in told)}
-    retried = made_good(facts, sources, exited - {failure.source for failure in failures}, _broken(facts))
+    ended = exited - {failure.source for failure in failures}
+    retried = made_good(facts, sources, ended, _broken(facts), complete)
     again = _tried_again(fact for fact in facts if fact.kind == "slurm-job")
     done = _done(words, last_step) if by_scheduler else {}
     if not all(
@@ -151,7 +147,18 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
     ranks = _of_launchers(facts, words, last_step)
     anew_from = (last or 0) if by_scheduler or _has_ended(facts, last) else 0
     return EndedWell(
-        words, last_step, job, ranks, anew, last_restart, done, kernel, again, retried, anew_from, complete
+        words=words,
+        last_step=last_step,
+        job=job,
+        ranks=ranks,
+        anew=anew,
+        restarted=last_restart,
+        done=done,
+        kernel=kernel,
+        again=again,
+        retried=retried,
+        anew_from=anew_from,
+        complete=complete,
     )
 
 
@@ -272,32 +279,14 @@ def _of_launchers(facts: Iterable[Fact], words: Mapping[str, Sequence[Fact]], la
     return bool(workers) and sum(workers.values()) == world_of(facts, Topology())
 
 
-def _of_kubernetes(facts: Sequence[Fact], others: Bystanders) -> bool:
+def _of_kubernetes(facts: Iterable[Fact], pods: Collection[str], ended: EndedJobs) -> bool:
     """The one Job whose pods these logs are of is complete, or all these pods have succeeded."""
-    pods = _pods(facts, others)
-    complete = any(all(pod.startswith(f"{job}-") for pod in pods) for job in _complete_jobs(facts))
-    return bool(pods) and (complete or pods == _succeeded_pods(facts, pods))
+    complete = bool(pods) and bool(frozenset.intersection(*map(ended.of, pods)))
+    return complete or (bool(pods) and pods == _succeeded_pods(facts, pods))
 
 
 def _pods(facts: Iterable[Fact], others: Bystanders) -> set[str]:
     return {pod_of(f.place.container) for f in facts if f.place.container and f.source not in others.controllers}
-
-
-def _pods_of_good_ends(facts: Sequence[Fact], others: Bystanders) -> set[str]:
-    """The pods of these logs that have succeeded, or whose job is complete."""
-    pods, jobs = _pods(facts, others), _complete_jobs(facts)
-    return {pod for pod in pods if any(pod.startswith(f"{job}-") for job in jobs)} | _succeeded_pods(facts, pods)
-
-
-def _complete_jobs(facts: Iterable[Fact]) -> set[str]:
-    """The names of the jobs that events, objects or tables show as complete."""
-    complete, failed = set[str](), set[str]()
-    for fact in facts:
-        if fact.kind == "k8s-event" and fact.data["reason"] in JOB_ENDED:
-            complete.add(str(fact.data["object"]).rpartition("/")[2])
-        elif fact.kind == "workload":
-            (complete if fact.data["state"] == "complete" else failed).add(str(fact.data["name"]))
-    return complete - failed - {""}
 
 
 def _succeeded_pods(facts: Iterable[Fact], pods: Collection[str]) -> set[str]:

@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
+from neuron_doctor.engine.ended_jobs import EndedJobs
 from neuron_doctor.engine.facts import Fact, Source, pod_of
 from neuron_doctor.engine.regexes import regex
 
@@ -25,9 +26,6 @@ KIND = "attempt"
 SHOWN, EARLIER = "kubectl logs", "kubectl logs --previous"
 #: What Kubernetes says of containers.
 _OF_KUBERNETES = frozenset({"launcher-failure", "pod", "k8s-event"})
-#: How objects and tables call a Job of Kubernetes, and its pods are called: an indexed one has its index before the suffix.
-_JOBS = frozenset({"", "job", "jobs", "job.batch"})
-_OF_JOB = regex(r"(?P<job>.+?)(?:-\d{1,6})?-[a-z\d]{5}")
 #: The pods of Flyte: execution, node, attempt.
 _OF_FLYTE = regex(r"(?P<step>[a-z][a-z\d]{9,31}-n\d{1,4})-(?P<attempt>\d{1,3})")
 _FAILED = frozenset({"Failed", "Error", "OOMKilled", "StartError", "ContainerCannotRun", "DeadlineExceeded"})
@@ -66,10 +64,10 @@ class MadeGood(Struct, frozen=True):
 
 
 def made_good(
-    facts: Sequence[Fact], sources: Sequence[Source], ended: Iterable[str], broken: Collection[str] = ()
+    facts: Sequence[Fact], sources: Sequence[Source], ended: Iterable[str], broken: Collection[str], jobs: EndedJobs
 ) -> MadeGood:
     """What these facts tell; `ended` are the sources that say themselves that they came to a good end, `broken` the pods that
-    do not work."""
+    do not work, `jobs` what Kubernetes says of the ends of jobs."""
     spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
     good, others, pods = set[str](), set[str](), set[str]()
     for fact in facts:
@@ -86,33 +84,26 @@ def made_good(
             spans[start.source].append((start.begin, start.end))
             pods.add(pod_of(start.container))
     return MadeGood(
-        {s: sorted(found) for s, found in spans.items()}, streams, frozenset(logs), frozenset(pods), _replaced(facts)
+        {s: sorted(found) for s, found in spans.items()},
+        streams,
+        frozenset(logs),
+        frozenset(pods),
+        _replaced(facts, jobs),
     )
 
 
-def _replaced(facts: Iterable[Fact]) -> frozenset[str]:
+def _replaced(facts: Iterable[Fact], jobs: EndedJobs) -> frozenset[str]:
     """The pods that failed and whose work others did: of a Job of Kubernetes that is complete, which it is when enough of its
     pods have succeeded, or before a later attempt that did, by the names of Flyte's pods."""
     shown: dict[str, list[Fact]] = defaultdict(list)
-    jobs, failed_jobs = set[str](), set[str]()
     for fact in facts:
         if fact.kind == "pod":
             shown[str(fact.data["name"])].append(fact)
-        elif fact.kind == "k8s-event" and fact.data["reason"] == "Completed":
-            kind, _, name = str(fact.data["object"]).partition("/")
-            jobs |= {name} if kind.lower() in _JOBS else set()
-        elif fact.kind == "workload" and str(fact.data["object"]).lower() in _JOBS:
-            (jobs if fact.data["state"] == "complete" else failed_jobs).add(str(fact.data["name"]))
     good = {pod for pod, told in shown.items() if all(map(has_succeeded, told))}
     failed = {pod for pod, told in shown.items() if any(one.data["phase"] in _FAILED for one in told)} - good
-    of_jobs = {(job, pod) for pod in good | failed if (job := _job_of(pod)) in jobs - failed_jobs}
+    of_jobs = {(job, pod) for pod in good | failed for job in jobs.of(pod) if job.copies(pod)}
     worked = {job for job, pod in of_jobs if pod in good}
     return frozenset(pod for job, pod in of_jobs if pod in failed and job in worked) | _before_good(failed, good)
-
-
-def _job_of(pod: str) -> str:
-    named = _OF_JOB.fullmatch(pod)
-    return named["job"] if named else ""
 
 
 def _before_good(failed: Iterable[str], good: Iterable[str]) -> frozenset[str]:

@@ -299,6 +299,7 @@ LOST = """LAST SEEN   TYPE      REASON         OBJECT        MESSAGE
         ("12m         Normal    Completed      job/other     Job completed\n", False),
         ("120m        Normal    Completed      job/tr        Job completed\n", False),
         ("12m  Normal  Completed  job/tr  Job completed\n11m  Normal  Pulled  pod/eval-0  is there\n", False),
+        ("12m  Normal  Completed  job/tr  Job completed\n11m  Normal  Pulled  pod/tr-eval-0-x7k2p  is there\n", False),
         ("12m         Warning   BackoffLimitExceeded   job/tr   Job has reached the specified backoff limit\n", False),
     ],
 )

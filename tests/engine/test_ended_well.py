@@ -353,6 +353,16 @@ def test_nor_in_a_job_of_kubernetes_that_is_complete(tmp_path: Path, job: str, r
     assert roles(tmp_path, hit("waiting", container="dlrm-train-0/main"), event) == {("waits", role)}
 
 
+@pytest.mark.parametrize(("pod", "role"), [("train-abcde", Role.SURVIVED), ("train-eval-abcde", Role.ROOT)])
+def test_what_befell_a_pod_is_over_only_if_its_own_job_is_complete(tmp_path: Path, pod: str, role: Role) -> None:
+    book = pack(tmp_path, rule("full", 'record: k8s-event where reason == "FailedScheduling"', cause="bug"))
+    data: dict[str, Value] = {"type": "Warning", "reason": "FailedScheduling", "object": f"pod/{pod}", "message": ""}
+    event = said("k8s-event", {**data, "repeats": 1, "resolved": False}, name="k8s", container=pod)
+    facts = (event, replace(workload("train"), data={**workload("train").data, "object": ""}))
+    found = diagnose(book, Collection((source("k8s", kind="kubectl"),), facts)).findings
+    assert {finding.role for finding in found} == {role}
+
+
 @pytest.mark.parametrize(
     ("phases", "role"),
     [
