@@ -1,8 +1,9 @@
 """Nodes that were broken and are gone: a list of the nodes of the cluster shows them, and a later one shows the nodes on which
 the job came to its end in their stead. Nothing is left to be done about them, whatever they told of their devices.
 
-The later list is the one that has a node of the last logs that the other one lacks. A node that is still listed, though marked,
-still waits for somebody to act, and so does one whose job did not end well.
+The later list is the one that has a node of the last logs that the other one lacks: what earlier logs of the same worker ran on
+says nothing of that, and what the last ones ran on is not gone. A node that is still listed, though marked, still waits for
+somebody to act, and so does one whose job did not end well.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 
-from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.made_good import is_before
 from neuron_doctor.engine.match import Match
 
 
@@ -31,21 +33,37 @@ class ReplacedNodes(Struct, frozen=True):
         return bool(hosts) and hosts <= self.gone
 
 
-def replaced_nodes(facts: Iterable[Fact]) -> ReplacedNodes:
-    """What these facts tell of lists of nodes, and of who is where."""
+def replaced_nodes(facts: Iterable[Fact], sources: Iterable[Source]) -> ReplacedNodes:
+    """What these facts, and the times and names of these sources, tell of lists of nodes, and of who is where."""
     lists, told = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for fact in facts:
         if fact.kind == "node":
             lists[fact.source].add(str(fact.data["name"]))
         elif fact.kind == "identity" and fact.data.get("hostname"):
             told[fact.source].add(fact.place.host or str(fact.data["hostname"]))
-    used = {host for source, hosts in told.items() if source not in lists for host in hosts}
+    last = _last_logs(sources)
+    used = {host for source, hosts in told.items() if source in last for host in hosts}
     gone = {
         node
         for earlier in lists.values()
         for later in lists.values()
         if earlier & later and (new := (later - earlier) & used)
-        for node in earlier - later
+        for node in earlier - later - used
         if not any(node in some for some in lists.values() if some & new)
     }
     return ReplacedNodes(frozenset(gone), {source: frozenset(hosts) for source, hosts in told.items()})
+
+
+def _last_logs(sources: Iterable[Source]) -> set[str]:
+    """The logs after which there is none of the same container, or rank."""
+    of: dict[object, list[Source]] = defaultdict(list)
+    for source in sources:
+        if source.kind == "log" and source.records:
+            of[_process(source)].append(source)
+    return {one.id for logs in of.values() for one in logs if not any(is_before(one, log) for log in logs)}
+
+
+def _process(source: Source) -> str | int:
+    """Whose log it is; its own where that is not known."""
+    place = source.place
+    return place.container or (place.rank if place.rank is not None else source.id)

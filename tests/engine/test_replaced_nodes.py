@@ -24,7 +24,12 @@ def node(name: str) -> dict[str, object]:
 
 
 def roots(
-    folder: Path, lists: Sequence[Sequence[str]], *, succeeded: bool = True, then: str = "hyperpod-i-0d77ee"
+    folder: Path,
+    lists: Sequence[Sequence[str]],
+    *,
+    succeeded: bool = True,
+    then: str = "hyperpod-i-0d77ee",
+    on_new: bool = False,
 ) -> list[str]:
     for number, names in enumerate(lists):
         items = {"apiVersion": "v1", "kind": "List", "items": [node(f"hyperpod-i-{name}") for name in names]}
@@ -36,8 +41,11 @@ def roots(
         f'    status: "True"\n    type: {reason}\n'
     )
     first, last = "worker 2 on hyperpod-i-0c33cc ranks 64-95 fresh start\n", f"worker 2 on {then} ranks 64-95 restart\n"
-    (folder / "gptx-worker-2.previous.log").write_text(f"{first}{BROKEN}")
-    (folder / "gptx-worker-2.log").write_text(f"{last}step 500 loss 2.7\nstep 2000 loss 2.1\ntraining complete\n")
+    before, after = ("", BROKEN) if on_new else (BROKEN, "")
+    (folder / "gptx-worker-2.previous.log").write_text(f"{first}step 10 loss 3.0\n{before}")
+    (folder / "gptx-worker-2.log").write_text(
+        f"{last}step 500 loss 2.7\n{after}step 2000 loss 2.1\ntraining complete\n"
+    )
     return [finding.cause for finding in diagnose([str(folder)]).findings if finding.role.value == "root"]
 
 
@@ -66,3 +74,10 @@ def test_one_that_may_still_be_there_is_told(tmp_path: Path, lists: Sequence[Seq
 def test_so_is_one_whose_job_failed_or_ran_on_it_again(tmp_path: Path) -> None:
     assert roots(tmp_path, [OLD, NEW], succeeded=False) == ["hw-sram-ue"]
     assert roots(tmp_path, [OLD, NEW], then="hyperpod-i-0c33cc") == ["hw-sram-ue"]
+
+
+@pytest.mark.parametrize("lists", [[OLD, NEW], [NEW, OLD], [NEW], [OLD]])
+def test_so_is_the_node_that_came_in_its_stead_when_it_breaks_itself(
+    tmp_path: Path, lists: Sequence[Sequence[str]]
+) -> None:
+    assert roots(tmp_path, lists, on_new=True) == ["hw-sram-ue"]
