@@ -20,7 +20,8 @@ from neuron_doctor.engine.timeline import Timeline
 SURVIVED_NS = 120 * 1_000_000_000
 #: Hosts of one cluster, whose clocks are set by the network, differ by less.
 _IN_STEP_NS = 60 * 1_000_000_000
-_NUMBER = regex(r"\d+")
+#: The last number in the name of a pod, by which it differs from the others of its job.
+_ORDINAL = regex(r"(?P<job>.*\D)\d+(?P<rest>\D*)")
 #: What the kernel records when a process opens a device.
 _OPENED = "attach"
 #: So many clocks that can be compared are looked at for the latest progress of a job.
@@ -176,9 +177,11 @@ def _surely_later(fact: Fact, moment: Moment, later: Fact, then: Moment, clocks:
 
 
 def _are_replicas(fact: Fact, moment: Moment, later: Fact, then: Moment) -> bool:
-    """Whether the wall clocks of two pods show these times whose names differ in nothing but their numbers."""
+    """Whether the wall clocks of two pods show these times whose names differ in nothing but their last number: one before that
+    is of their jobs."""
     pods = pod_of(fact.place.container), pod_of(later.place.container)
-    alike = all(pods) and len({_NUMBER.sub("#", pod) for pod in pods}) == 1
+    named = [found.groups() for pod in pods if (found := _ORDINAL.fullmatch(pod))]
+    alike = all(pods) and (pods[0] == pods[1] or (len(named) == len(pods) and named[0] == named[1]))
     return alike and all(one.instant.clock is Clock.HOST_LOCAL and not one.part for one in (moment, then))
 
 

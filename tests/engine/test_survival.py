@@ -128,6 +128,7 @@ def test_the_steps_of_other_ranks_do_not_stand_for_answers(tmp_path: Path) -> No
         ("olmo-node-0-0", 900, Role.SURVIVED),
         ("olmo-node-0-0", 150, Role.CASCADE),  # hosts are in step to a minute
         ("olmo-eval-0", 900, Role.CASCADE),
+        ("olmo-node-1-1", 900, Role.CASCADE),  # of another job
         (None, 900, Role.CASCADE),
     ],
 )
