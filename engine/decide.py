@@ -62,7 +62,7 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     earlier = beforehand(facts, sources, clocks)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
     ends = ended_well(facts, sources, others)
-    tests, replaced = passed_tests(facts), replaced_nodes(facts)
+    tests, replaced = passed_tests(facts), replaced_nodes(facts, sources)
     by_name: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         by_name[fact.name].append(fact)
@@ -92,16 +92,23 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
 def _with_twins(matches: Sequence[Match], roles: list[Role]) -> list[Role]:
     """The roles, where what the kernel log of a host says of a device, which knows no attempts, is overcome with what the worker
     said of it at the same time."""
-    overcome = [m for m, role in zip(matches, roles, strict=True) if role is Role.SURVIVED]
+    overcome: dict[str, list[Match]] = defaultdict(list)
+    for match, role in zip(matches, roles, strict=True):
+        if role is Role.SURVIVED and match.rule.survivable == "restarted":
+            overcome[match.rule.id].append(match)
+    if not overcome:
+        return roles
     return [
-        Role.SURVIVED if role is Role.CASCADE and any(_is_twin(match, other) for other in overcome) else role
+        Role.SURVIVED
+        if role is Role.CASCADE and any(_is_twin(match, o) for o in overcome.get(match.rule.id, ()))
+        else role
         for match, role in zip(matches, roles, strict=True)
     ]
 
 
 def _is_twin(match: Match, other: Match) -> bool:
-    """Whether all of a match that is of no attempt was said when the other, of one, was said of the same device."""
-    if match.rule.survivable != "restarted" or match.rule.id != other.rule.id or match.place.attempt is not None:
+    """Whether all of a match that is of no attempt was said when the other of its rule, of one, was said of the same device."""
+    if match.place.attempt is not None:
         return False
     alike = RELATIONS["same-device"](match, other) or _completes(match, other)
     times = [
