@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from neuron_doctor.engine.attempt_hosts import AttemptHosts
 from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.bystanders import Bystanders, bystanders
 from neuron_doctor.engine.ended_well import ended_well
@@ -76,7 +77,7 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 
     def all_roles(others: Bystanders) -> list[Role]:
-        return _with_twins(kept, [role(match, others) for match in kept])
+        return _with_twins(kept, [role(match, others) for match in kept], progress.hosts)
 
     kept = [without_survived(match, progress, single) for match in kept]
     graph = _related(kept, all_roles(others), clocks)
@@ -89,9 +90,9 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     return graph
 
 
-def _with_twins(matches: Sequence[Match], roles: list[Role]) -> list[Role]:
+def _with_twins(matches: Sequence[Match], roles: list[Role], hosts: AttemptHosts) -> list[Role]:
     """The roles, where what the kernel log of a host says of a device, which knows no attempts, is overcome with what the worker
-    said of it at the same time."""
+    said of it at the same time, if the job went on on that host."""
     overcome: dict[str, list[Match]] = defaultdict(list)
     for match, role in zip(matches, roles, strict=True):
         if role is Role.SURVIVED and match.rule.survivable == "restarted":
@@ -100,15 +101,16 @@ def _with_twins(matches: Sequence[Match], roles: list[Role]) -> list[Role]:
         return roles
     return [
         Role.SURVIVED
-        if role is Role.CASCADE and any(_is_twin(match, o) for o in overcome.get(match.rule.id, ()))
+        if role is Role.CASCADE and any(_is_twin(match, o, hosts) for o in overcome.get(match.rule.id, ()))
         else role
         for match, role in zip(matches, roles, strict=True)
     ]
 
 
-def _is_twin(match: Match, other: Match) -> bool:
+def _is_twin(match: Match, other: Match, hosts: AttemptHosts) -> bool:
     """Whether all of a match that is of no attempt was said when the other of its rule, of one, was said of the same device."""
-    if match.place.attempt is not None:
+    attempt = other.place.attempt
+    if match.place.attempt is not None or not all(hosts.may_go_on(host, attempt or 0) for host in match.hosts):
         return False
     alike = RELATIONS["same-device"](match, other) or _completes(match, other)
     times = [

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from neuron_doctor.engine.attempt_hosts import AttemptHosts, attempt_hosts
 from neuron_doctor.engine.expressions import RecordQuery, holds
 from neuron_doctor.engine.facts import Clock, Fact, pod_of
 from neuron_doctor.engine.match import Match
@@ -29,17 +30,18 @@ _CLOCKS = 16
 
 
 class Progress(Struct, frozen=True):
-    """The signs of progress: those of each source, when those of each rank were, and the latest of all by each clock (of
-    services, by each pod)."""
+    """The signs of progress: those of each source, when those of each rank were, the latest of all by each clock (of
+    services, by each pod), and where each attempt ran."""
 
     by_source: Mapping[str, list[Fact]]
     by_rank: Mapping[int, list[Moment]]
     latest: tuple[tuple[Fact, Moment], ...]
     last_attempt: int
     clocks: Timeline
+    hosts: AttemptHosts
 
 
-def progress_of(facts: Iterable[Fact], clocks: Timeline) -> Progress:
+def progress_of(facts: Sequence[Fact], clocks: Timeline) -> Progress:
     """What these facts tell of it."""
     by_source: dict[str, list[Fact]] = defaultdict(list)
     by_rank: dict[int, list[Moment]] = defaultdict(list)
@@ -53,7 +55,7 @@ def progress_of(facts: Iterable[Fact], clocks: Timeline) -> Progress:
             if moment and fact.place.rank is not None:
                 by_rank[fact.place.rank].append(moment)
     attempts = [f.place.attempt for found in by_source.values() for f in found if f.place.attempt is not None]
-    return Progress(by_source, by_rank, _latest(dated, clocks), max(attempts, default=-1), clocks)
+    return Progress(by_source, by_rank, _latest(dated, clocks), max(attempts, default=-1), clocks, attempt_hosts(facts))
 
 
 def _latest(dated: Iterable[tuple[Fact, Moment]], clocks: Timeline) -> tuple[tuple[Fact, Moment], ...]:
@@ -82,7 +84,7 @@ def has_survived(match: Match, progress: Progress, single: Collection[str]) -> b
     if not of or not match.facts:
         return False
     if of == "restarted":
-        return all(_is_of_earlier_attempt(fact, progress) for fact in match.facts)
+        return all(_is_reset(fact, progress) for fact in match.facts)
     complaints = [fact for fact in match.facts if fact.kind != "progress"] or match.facts
     return all(_has_passed(fact, of, progress, single) for fact in complaints)
 
@@ -137,6 +139,12 @@ def _overcome(fact: Fact, progress: Progress, single: Collection[str], *, anew: 
 def _is_of_earlier_attempt(fact: Fact, progress: Progress) -> bool:
     """Whether the workers were started anew after it and got on."""
     return fact.place.attempt is not None and fact.place.attempt < progress.last_attempt
+
+
+def _is_reset(fact: Fact, progress: Progress) -> bool:
+    """Whether workers that were started anew on the same host after it got on."""
+    place = fact.place
+    return _is_of_earlier_attempt(fact, progress) and progress.hosts.may_go_on(place.host, place.attempt or 0)
 
 
 def _is_older(a: Fact, b: Fact) -> bool:

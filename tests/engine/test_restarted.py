@@ -64,6 +64,37 @@ def test_an_engine_that_may_stand_still_is_told(tmp_path: Path, log: str, kern: 
     assert roots(tmp_path, log, **({"kern": kern} if kern else {})) == {"hw-dma-abort"}
 
 
+ROWS = "JobID|JobName|State|ExitCode|NodeList\n880|pre|REQUEUED|0:0|ip-10-2-3-[96-97]\n880|pre|COMPLETED|0:0|{}\n"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "found"),
+    [
+        ("ip-10-2-3-[96-97]", set()),
+        ("ip-10-2-3-[97-98]", set()),
+        ("ip-10-2-3-[96,98]", {"hw-dma-abort"}),  # one of them was left out
+        ("ip-10-2-4-[1-2]", {"hw-dma-abort"}),
+    ],
+)
+def test_the_engine_of_a_node_that_the_job_has_left_is_told(tmp_path: Path, nodes: str, found: set[str]) -> None:
+    log = FIRST + ANEW + STEP.format(22)
+    assert roots(tmp_path, log, kern=KERNEL.format(21), sacct=ROWS.format(nodes)) == found
+
+
+def test_so_is_that_of_a_worker_whose_node_nobody_tells_if_the_job_has_left_all(tmp_path: Path) -> None:
+    log = FIRST + ANEW + STEP.format(22)
+    assert roots(tmp_path, log, sacct=ROWS.format("ip-10-2-4-[1-2]")) == {"hw-dma-abort"}
+    assert roots(tmp_path, log, sacct=ROWS.format("ip-10-2-3-[97-98]")) == set()
+
+
+@pytest.mark.parametrize(("host", "found"), [("ip-10-2-3-97", set()), ("ip-10-2-3-98", {"hw-dma-abort"})])
+def test_by_the_directories_of_attempts_too(tmp_path: Path, host: str, found: set[str]) -> None:
+    for folder, text in (("attempt_0/ip-10-2-3-97", FIRST), (f"attempt_1/{host}", STEP.format(22))):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "rank_70.log").write_text(text.replace("[rank70] ", "").replace("[rank0] ", ""))
+    assert roots(tmp_path, STEP.format(20)) == found
+
+
 def test_memory_that_broke_is_told_though_the_job_got_on(tmp_path: Path) -> None:
     assert roots(tmp_path, STEP.format(20) + UE + ANEW + STEP.format(22)) == {"hw-sram-ue"}
 
