@@ -6,7 +6,8 @@ its task, the number of its pod), and by the number in that name where the logs 
 
 The start of a container is such an attempt, too: where nothing got on in the log of an earlier start, and something does in that
 of a later one, it is over that it did not come up at first (the pod before it still held the cores, say). One that worked, and
-ended then, has failed; so has one that Kubernetes shows as not ready.
+ended then, has failed; so has one that Kubernetes shows as not ready, and it says nothing of what befell the pod later: that it
+was evicted, or ended again.
 """
 
 from __future__ import annotations
@@ -18,14 +19,25 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from neuron_doctor.engine.ended_jobs import EndedJobs
-from neuron_doctor.engine.facts import Fact, Source, pod_of
+from neuron_doctor.engine.facts import Clock, Fact, Source, pod_of
 from neuron_doctor.engine.regexes import regex
 
 KIND = "attempt"
 #: What the commands of headings read that show the log of a container: that of its last start, or of the one before.
 SHOWN, EARLIER = "kubectl logs", "kubectl logs --previous"
-#: What Kubernetes says of containers.
-_OF_KUBERNETES = frozenset({"launcher-failure", "pod", "k8s-event"})
+#: What events of Kubernetes tell of a pod that does not come up; others, as evictions, end one that has.
+_OF_STARTS = frozenset(
+    {
+        "BackOff",
+        "Failed",
+        "FailedAttachVolume",
+        "FailedCreatePodSandBox",
+        "FailedMount",
+        "FailedScheduling",
+        "Unhealthy",
+    }
+    | {"UnexpectedAdmissionError"}
+)
 #: The pods of Flyte: execution, node, attempt.
 _OF_FLYTE = regex(r"(?P<step>[a-z][a-z\d]{9,31}-n\d{1,4})-(?P<attempt>\d{1,3})")
 _FAILED = frozenset({"Failed", "Error", "OOMKilled", "StartError", "ContainerCannotRun", "DeadlineExceeded"})
@@ -52,7 +64,7 @@ class MadeGood(Struct, frozen=True):
     def holds(self, fact: Fact) -> bool:
         """Whether a fact is of such an attempt."""
         pod = pod_of(fact.place.container)
-        if fact.source in self.logs or pod in self.replaced or (fact.kind in _OF_KUBERNETES and pod in self.pods):
+        if fact.source in self.logs or pod in self.replaced or (pod in self.pods and _tells_of_starts(fact)):
             return True
         spans = self.spans.get(fact.source, ())
         at = bisect_right(spans, (fact.span.offset, 1 << 62)) - 1
@@ -87,9 +99,34 @@ def made_good(
         {s: sorted(found) for s, found in spans.items()},
         streams,
         frozenset(logs),
-        frozenset(pods),
+        frozenset(pods - _failed_since(facts)) if pods else frozenset(),
         _replaced(facts, jobs),
     )
+
+
+def _failed_since(facts: Iterable[Fact]) -> set[str]:
+    """The pods of which Kubernetes tells an end after they got on, by times in UTC: they were started a further time."""
+    got_on, ended = dict[str, int](), dict[str, int]()
+    for fact in facts:
+        if fact.instant is None or fact.instant.clock is not Clock.UTC:
+            continue
+        pod, ns = pod_of(fact.place.container), fact.instant.ns
+        if fact.kind == "progress":
+            got_on[pod] = min(ns, got_on.get(pod, ns))
+        elif _is_of_kubernetes(fact):
+            ended[pod] = max(ns, ended.get(pod, ns))
+    return {pod for pod, ns in ended.items() if pod in got_on and ns > got_on[pod]}
+
+
+def _is_of_kubernetes(failure: Fact) -> bool:
+    return failure.kind == "launcher-failure" and failure.data["launcher"] == "kubernetes"
+
+
+def _tells_of_starts(fact: Fact) -> bool:
+    """Whether this is what Kubernetes says of how a container ended, or of why it does not come up."""
+    if fact.kind == "k8s-event":
+        return fact.data["reason"] in _OF_STARTS
+    return fact.kind == "pod" or _is_of_kubernetes(fact)
 
 
 def _replaced(facts: Iterable[Fact], jobs: EndedJobs) -> frozenset[str]:

@@ -271,6 +271,30 @@ def test_how_the_first_start_ended_is_told_by_kubernetes_too(tmp_path: Path) -> 
     assert roots(tmp_path, {"pod.json": json.dumps(pod, indent=2)}) == {"core-in-use"}
 
 
+EVICTED = (
+    "Warning   Evicted   pod/{pod}   The node was low on resource: memory. Threshold quantity: 100Mi, available: 20Mi."
+)
+UNPLACED = "Warning   FailedScheduling   pod/{pod}   0/4 nodes are available: 4 Insufficient aws.amazon.com/neuron."
+
+
+@pytest.mark.parametrize(("event", "found"), [(EVICTED, {"host-oom"}), (UNPLACED, set())])
+def test_what_ends_a_pod_that_came_up_is_no_failed_start_of_it(tmp_path: Path, event: str, found: set[str]) -> None:
+    events = f"LAST SEEN   TYPE   REASON   OBJECT   MESSAGE\n2m    {event.format(pod=POD)}\n"
+    files = {"a.txt": log(" --previous", BUSY), "b.txt": log("", UP + ANSWER), "events.txt": events}
+    assert roots(tmp_path, files) == found
+
+
+@pytest.mark.parametrize(("finished", "found"), [("22:04:20", set()), ("22:44:20", {"host-oom"})])
+def test_nor_is_the_end_of_a_later_start_that_got_on(tmp_path: Path, finished: str, found: set[str]) -> None:
+    last = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "finishedAt": f"2026-02-11T{finished}Z"}}
+    state = {"name": "kserve-container", "ready": True, "restartCount": 2, "state": {"running": {}}, "lastState": last}
+    status = {"phase": "Running", "containerStatuses": [state]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": POD}, "spec": {"nodeName": "n1"}, "status": status}
+    step = "2026-02-11T22:24:18Z INFO step 10 loss 2.5\n"
+    files = {"pod.json": json.dumps(pod, indent=2), "a.txt": log(" --previous", BUSY), "b.txt": log("", UP + step)}
+    assert roots(tmp_path, files) == found
+
+
 # --- pods whose work others did ----------------------------------------------------------------------------------------
 
 STEPS = "2026-02-11 22:24:18 step 10 loss 2.5\n2026-02-11 22:44:18 step 20 loss 2.4\nTraining complete\n"
