@@ -23,6 +23,8 @@ SURVIVED_NS = 120 * 1_000_000_000
 _IN_STEP_NS = 60 * 1_000_000_000
 #: The last number in the name of a pod, by which it differs from the others of its job.
 _ORDINAL = regex(r"(?P<job>.*\D)\d+(?P<rest>\D*)")
+#: Requests that the front of a server answers itself, whatever became of the model behind it.
+_OF_FRONTS = regex(r"/(?:[\w.-]{1,40}/){0,4}(?:(?:de)?tokenize|count_tokens|ping|health\w{0,10})/?")
 #: What the kernel records when a process opens a device.
 _OPENED = "attach"
 #: So many clocks that can be compared are looked at for the latest progress of a job.
@@ -47,7 +49,7 @@ def progress_of(facts: Sequence[Fact], clocks: Timeline) -> Progress:
     by_rank: dict[int, list[Moment]] = defaultdict(list)
     dated: list[tuple[Fact, Moment]] = []
     for fact in facts:
-        if fact.kind == "progress":
+        if fact.kind == "progress" and not _OF_FRONTS.fullmatch(str(fact.data.get("what"))):
             by_source[fact.source].append(fact)
             moment = clocks.moment(fact)
             if moment:

@@ -102,6 +102,26 @@ def test_a_request_that_failed_is_survived_when_others_below_it_in_the_log_are_a
     assert role(tmp_path, failed, served(pid=1, at=11, offset=90), survivable="true") is Role.CASCADE
 
 
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("/v1/chat/completions", Role.SURVIVED),
+        ("/v1/tokenize", Role.CASCADE),
+        ("/detokenize", Role.CASCADE),
+        ("/ping", Role.CASCADE),
+        ("/healthz", Role.CASCADE),
+        ("/v1/messages/count_tokens", Role.CASCADE),
+    ],
+)
+@pytest.mark.parametrize("survivable", ["served", "job"])
+def test_what_the_front_of_a_server_answers_itself_says_nothing_of_the_model(
+    tmp_path: Path, path: str, found: Role, survivable: str
+) -> None:
+    answer = served(offset=90)
+    answer = replace(answer, data={**answer.data, "what": path})
+    assert role(tmp_path, hit("waiting"), answer, survivable=survivable) is found
+
+
 def test_a_server_that_answered_only_before_the_failure_has_not_survived_it(tmp_path: Path) -> None:
     answered, failed = served(pid=1, at=5), hit("waiting", pid=9, at=10, offset=90)
     assert role(tmp_path, answered, failed, survivable="served") is Role.CASCADE

@@ -88,6 +88,24 @@ def test_other_counts_are_none(tmp_path: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "answers"),
+    [
+        ('INFO:     10.0.4.83:37084 - "POST /v1/chat/completions HTTP/1.1" 200 OK', True),
+        ('169.254.178.2 - - [30/Jul/2025:11:40:12 +0000] "POST /invocations HTTP/1.1" 200 61 "-" "AHC/2.0"', True),
+        ('"POST /transcribe" 200 rtf=0.041', True),
+        ('[INFO ] W-9000 ACCESS_LOG - /10.0.21.142:52963 "POST /invocations HTTP/1.1" 200 12', True),
+        ('09/Nov/2026:15:10:06 +0000 "POST /v1/embed" 200 mailer/2.0 shape=8x384 19ms', True),
+        ('https://api.wandb.ai:443 "POST /graphql HTTP/1.1" 200 None', False),
+        ('http://10.0.0.7:8000 "POST /v1/runs HTTP/1.1" 200 12', False),
+        ('DEBUG urllib3.connectionpool: https://api.wandb.ai:443 "POST /graphql HTTP/1.1" 200 None', False),
+        ('INFO:     10.0.4.83:37084 - "POST /v1/chat/completions HTTP/1.1" 500 Internal Server Error', False),
+    ],
+)
+def test_a_server_answers_and_a_client_does_not(tmp_path: Path, line: str, *, answers: bool) -> None:
+    assert ("progress" in kinds(tmp_path, line)) is answers
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "20:48:20 max steps reached, bye",
