@@ -1,7 +1,8 @@
 """Logs of which each attempt of a job has one of its own, beside each other: `worker-0.attempt0.log`, `worker-0.attempt1.log`.
 
 A number in the name of one file may be that of one container alone, which came back while the others went on. It is that of the
-whole job where whoever has such logs has one of the last attempt.
+whole job where whoever has such logs has one of the last attempt, and where all logs of its ranks have such names: beside a log of
+the job, `download-try1.log` is that of a helper.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.hints import plain
-from neuron_doctor.engine.facts import Collection, Source
+from neuron_doctor.engine.facts import Collection, Fact, Source
 from neuron_doctor.engine.regexes import regex
 
 _NUMBERED = regex(
@@ -24,7 +25,7 @@ _NUMBERED = regex(
 def placed_by_attempts(collection: Collection) -> Collection:
     """The collection with the attempts that the names of sources state, for them and their facts: of those without one."""
     found = _attempts(collection.sources)
-    if not found:
+    if not found or _of_ranks(collection) - found.keys():
         return collection
     sources = tuple(
         replace(s, place=replace(s.place, attempt=found[s.path])) if s.path in found else s for s in collection.sources
@@ -36,6 +37,18 @@ def placed_by_attempts(collection: Collection) -> Collection:
         for f in collection.facts
     )
     return Collection(sources, facts)
+
+
+def _of_ranks(collection: Collection) -> set[str]:
+    """The logs, of no known attempt, that show steps or ranks of the job. Stacks are of one moment, whatever the attempt."""
+    logs = {s.path: s for s in collection.sources if s.kind == "log" and s.place.attempt is None}
+    shown = {fact.span.path for fact in collection.facts if _shows_work(fact)}
+    ranks = {path for path, source in logs.items() if source.place.rank is not None}
+    return (ranks | (shown & logs.keys())) - {fact.span.path for fact in collection.facts if fact.kind == "stack"}
+
+
+def _shows_work(fact: Fact) -> bool:
+    return fact.place.attempt is None and (fact.kind == "progress" or fact.place.rank is not None)
 
 
 def _attempts(sources: Iterable[Source]) -> Mapping[str, int]:

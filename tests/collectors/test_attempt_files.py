@@ -52,6 +52,32 @@ def test_names_that_state_no_two_attempts_state_none(names: tuple[str, ...]) -> 
     assert attempts(*names) == [None] * len(names)
 
 
+HELPER = ("download-try1.log", "download-try2.log")
+
+
+def of_helper_beside(path: str, *facts: Fact, kind: str = "log", place: Place = NOWHERE) -> set[int | None]:
+    """The attempts of the logs of a helper that tried twice, beside a source that says these facts."""
+    sources = (*(Source(name, name, "log") for name in HELPER), Source(path, path, kind, place=place))
+    return {source.place.attempt for source in placed_by_attempts(Collection(sources, facts)).sources[:2]}
+
+
+def said_in(path: str, kind: str, place: Place = NOWHERE) -> Fact:
+    return Fact(kind, {}, place, Span(path), path)
+
+
+def test_the_tries_of_a_helper_are_no_attempts_of_the_job_whose_logs_have_no_number() -> None:
+    assert of_helper_beside("train.log", said_in("train.log", "progress")) == {None}
+    assert of_helper_beside("rank_0.log", place=Place(rank=0)) == {None}
+    assert of_helper_beside("train.log", said_in("train.log", "hit", Place(rank=3))) == {None}
+
+
+def test_what_shows_no_work_of_the_job_may_have_a_name_without_a_number() -> None:
+    assert of_helper_beside("events.txt", said_in("events.txt", "hit")) == {1, 2}
+    assert of_helper_beside("dump", said_in("dump", "hit", Place(rank=3)), kind="fr-dump", place=Place(rank=3)) == {1, 2}
+    assert of_helper_beside("rank0.txt", said_in("rank0.txt", "stack", Place(rank=0)), place=Place(rank=0)) == {1, 2}
+    assert of_helper_beside("train.log", said_in("train.log", "progress", Place(attempt=2))) == {1, 2}
+
+
 def test_what_a_folder_or_a_line_says_of_the_attempt_stays() -> None:
     sources = tuple(Source(path, path, "log", place=Place(attempt=7)) for path in ("a.attempt0.log", "a.attempt1.log"))
     assert placed_by_attempts(Collection(sources, ())).sources == sources
