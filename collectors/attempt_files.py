@@ -1,7 +1,7 @@
 """Logs of which each attempt of a job has one of its own, beside each other: `worker-0.attempt0.log`, `worker-0.attempt1.log`.
 
 A number in the name of one file may be that of one container alone, which came back while the others went on. It is that of the
-whole job where whoever has such logs has one of the last attempt, and where all logs of its ranks have such names: beside a log of
+whole job where whoever has such logs has one of the last attempt, and where all logs of its ranks are called so: beside a log of
 the job, `download-try1.log` is that of a helper.
 """
 

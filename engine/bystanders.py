@@ -14,7 +14,7 @@ from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.regexes import regex
 
-_CONTROLLERS = frozenset({"slurm", "kubectl"})
+CONTROLLERS = frozenset({"slurm", "kubectl"})
 #: What is collected of a machine, whoever runs there.
 _OF_MACHINES = frozenset({"kernel", "neuron-monitor", "neuron-ls", "sysfs", "metrics"})
 #: What anybody says of a machine, and no program of itself: in the log of an agent, or in an export beside the lines of pods.
@@ -63,9 +63,9 @@ class Bystanders(Struct, frozen=True):
         if place.job is not None:
             return bool(self.jobs) and _number(place.job) not in self.jobs
         if fact.kind == "workload":
-            return bool(self.pods) and _word(str(fact.data["name"])) not in self.pods
+            return bool(self.pods) and word_of(str(fact.data["name"])) not in self.pods
         if place.container is not None:
-            return bool(self.pods) and _word(pod_of(place.container)) not in self.pods
+            return bool(self.pods) and word_of(pod_of(place.container)) not in self.pods
         return bool(self.nodes) and self._is_elsewhere(place.host)
 
     def _is_elsewhere(self, host: str | None) -> bool:
@@ -75,7 +75,7 @@ class Bystanders(Struct, frozen=True):
 def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     """What these facts and sources tell of the parts of the job."""
     facts = tuple(facts)
-    controllers = frozenset(source.id for source in sources if source.kind in _CONTROLLERS)
+    controllers = frozenset(source.id for source in sources if source.kind in CONTROLLERS)
     if not controllers:
         return Bystanders()
     listed = [fact for fact in facts if fact.source in controllers]
@@ -89,9 +89,9 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     jobs &= {number for fact in listed if (number := _number(fact.place.job))}
     pods = {pod_of(fact.place.container) for fact in listed if fact.place.container}
     pods &= {pod_of(place.container) for place in told if place.container} | set(
-        _names_of_files(sources, controllers | agents)
+        names_of_files(sources, controllers | agents)
     )
-    words = frozenset(_word(pod) for pod in pods)
+    words = frozenset(word_of(pod) for pod in pods)
     hosts = frozenset(place.host for place in told if place.host) | {n for n in _homes(listed, words).values() if n}
     nodes = _nodes_of_job(listed, jobs) or _nodes_of_pods(listed, pods, words)
     away = frozenset(s.id for s in sources if s.id in strange and s.place.host not in nodes | hosts)
@@ -113,7 +113,7 @@ def _agents(facts: Iterable[Fact], controllers: frozenset[str]) -> frozenset[str
 
 def _strange(facts: Iterable[Fact], sources: Sequence[Source], known: Collection[str | None]) -> frozenset[str]:
     """What is collected of machines that controllers list and on which no program spoke."""
-    programs = {source.id for source in sources if source.kind not in _CONTROLLERS | _OF_MACHINES}
+    programs = {source.id for source in sources if source.kind not in CONTROLLERS | _OF_MACHINES}
     spoke = {source.place.host for source in sources if source.id in programs}
     spoke |= {fact.place.host for fact in facts if fact.source in programs and not _is_of_machine(fact)}
     machines = [source for source in sources if source.kind in _OF_MACHINES]
@@ -135,19 +135,19 @@ def _nodes_of_pods(listed: Sequence[Fact], pods: set[str], words: frozenset[str]
 def _homes(listed: Iterable[Fact], words: frozenset[str]) -> Mapping[str, str | None]:
     """On which node each pod of the job is."""
     homes: dict[str, str | None] = {}
-    for place in (fact.place for fact in listed if fact.place.container and _is_of_pod(fact)):
+    for place in (fact.place for fact in listed if fact.place.container and is_of_pod(fact)):
         pod = pod_of(place.container)
-        if _word(pod) in words:
+        if word_of(pod) in words:
             homes[pod] = homes.get(pod) or place.host
     return homes
 
 
-def _is_of_pod(fact: Fact) -> bool:
+def is_of_pod(fact: Fact) -> bool:
     """Whether it is about a pod, and not about what makes pods: a JobSet, a StatefulSet, which has no node."""
     return fact.kind != "k8s-event" or str(fact.data["object"]).lower().partition("/")[0] in ("pod", "pods", "po")
 
 
-def _names_of_files(sources: Iterable[Source], controllers: frozenset[str]) -> Iterator[str]:
+def names_of_files(sources: Iterable[Source], controllers: frozenset[str]) -> Iterator[str]:
     """What a log may be named after: every part of its path, as a whole and up to each dot."""
     for source in sources:
         for part in source.path.replace("!", "/").split("/") if source.id not in controllers else ():
@@ -158,7 +158,8 @@ def _names_of_files(sources: Iterable[Source], controllers: frozenset[str]) -> I
             yield part
 
 
-def _word(pod: str) -> str:
+def word_of(pod: str) -> str:
+    """What the pods of one job share of their names."""
     return pod.partition("-")[0]
 
 

@@ -31,6 +31,7 @@ from neuron_doctor.engine.nodenames import at_their_nodenames
 from neuron_doctor.engine.old_containers import without_old_containers
 from neuron_doctor.engine.oom_accounts import with_accounts
 from neuron_doctor.engine.pods import on_their_nodes
+from neuron_doctor.engine.pods_of_job import with_pods_of_job
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.requeues import in_their_attempts
 from neuron_doctor.engine.rulebook import Rulebook
@@ -106,6 +107,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
         facts = of_the_job(facts, collection.sources, topology)
         collection, topology = Collection(sources, facts), survey(facts, collection.sources)
     placed = tuple(with_accounts(complete(facts, topology)))
+    placed = tuple(with_pods_of_job(placed, collection.sources))
     world = world_of(placed, topology)
     heard = heard_ranks(placed, collection.sources, world, harmless)
     placed = tuple(with_logs(placed, collection.sources, heard)) if whole else placed

@@ -73,7 +73,7 @@ def test_the_tries_of_a_helper_are_no_attempts_of_the_job_whose_logs_have_no_num
 
 def test_what_shows_no_work_of_the_job_may_have_a_name_without_a_number() -> None:
     assert of_helper_beside("events.txt", said_in("events.txt", "hit")) == {1, 2}
-    assert of_helper_beside("dump", said_in("dump", "hit", Place(rank=3)), kind="fr-dump", place=Place(rank=3)) == {1, 2}
+    assert of_helper_beside("dump", said_in("dump", "hit", Place(rank=3)), kind="fr-dump") == {1, 2}
     assert of_helper_beside("rank0.txt", said_in("rank0.txt", "stack", Place(rank=0)), place=Place(rank=0)) == {1, 2}
     assert of_helper_beside("train.log", said_in("train.log", "progress", Place(attempt=2))) == {1, 2}
 
