@@ -274,9 +274,10 @@ def mark_fact(inp: Input, span: Span, node: str, key: str, value: str, effect: s
     return Fact("node-condition", data, place_in_cluster(inp, Place(host=node)), span, inp.source_id)
 
 
-def event_facts(inp: Input, events: Sequence[Event], node: str = "") -> Iterator[Fact]:
+def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: bool = False) -> Iterator[Fact]:
     """A `k8s-event` fact for each event of one listing, that of a pod on `node` where this is known; `resolved` when a later
-    one about its object shows that it is over, or all jobs of the listing came to a good end after what a node had."""
+    one about its object shows that it is over, or all jobs of the listing came to a good end after what a node had. `neuron`:
+    their object is shown too, and asks for Neuron devices."""
     last: dict[tuple[str, str], Event] = {}
     for event in events:
         key = (event.object.lower(), event.reason)
@@ -296,6 +297,7 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "") -> Iterator
             "resolved": any(_not_before(other, event) for other in others if other is not None)
             or (kind.lower() == "node" and _outlived(event, events))
             or (event.reason == "FailedScheduling" and _ran_later(event, last)),
+            **({"neuron": True} if neuron else {}),
         }
         yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
 

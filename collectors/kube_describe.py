@@ -47,6 +47,9 @@ _CONDITION = regex(
     r"\s+(?P<type>[\w./-]{1,80})\s+(?P<status>True|False|Unknown)\s+"
     rf"(?P<dates>(?:{_DATE.pattern}\s+){{0,2}})(?P<rest>.*)$"
 )
+#: Where a pod, or a group of pods, says what it asks for, and the line that asks for Neuron devices or cores.
+_ASKING = ("Init Containers", "Containers", "Spec")
+_ASKS_NEURON = regex(r"\s+aws\.amazon\.com/neuron\w{0,20}:\s+\"?[1-9]")
 _ASSIGNED = regex(r"Successfully assigned (?:[\w.-]{1,253}/)?(?P<pod>[\w.-]{1,253}) to (?P<node>[\w.-]{1,253})")
 
 #: A line of a description: nested, or a member at the left margin.
@@ -260,7 +263,9 @@ def _events(inp: Input, thing: _Object) -> Iterator[Fact]:
     rows = [line for line in thing.sections.get("Events", []) if _EVENT.match(line.text)]
     found = next(((m, line) for line in rows if (m := _ASSIGNED.search(line.text))), None)
     about = _about(thing) or (f"pod/{found[0]['pod']}" if found else "")
-    yield from event_facts(inp, [_event(inp, line, about) for line in rows], _node_of(thing))
+    shown = (line for section in _ASKING for line in thing.sections.get(section, ()))
+    neuron = bool(rows) and any(_ASKS_NEURON.match(line.text) for line in shown)
+    yield from event_facts(inp, [_event(inp, line, about) for line in rows], _node_of(thing), neuron=neuron)
     if found:
         names = {"pod": found[0]["pod"], "hostname": found[0]["node"]}
         place = place_in_cluster(inp, Place(host=names["hostname"], container=names["pod"]))

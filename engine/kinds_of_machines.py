@@ -148,9 +148,9 @@ OF_MACHINES = (
     kind_of(
         "k8s-event",
         "a Kubernetes event; `resolved` when a later one about the same object shows that it is over; `of_job`: it is about a "
-        "pod of the job, by the logs of pods or by the lists",
+        "pod of the job, by the logs of pods or by the lists; `neuron`: about what is described and asks for Neuron devices",
         "kubectl",
-        "type:str reason:str object:str message:str repeats:int resolved:bool of_job:bool",
+        "type:str reason:str object:str message:str repeats:int resolved:bool of_job:bool neuron:bool",
     ),
     kind_of(
         "workload",
