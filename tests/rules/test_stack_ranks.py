@@ -60,3 +60,66 @@ def test_the_log_of_a_rank_tells_which_process_it_is_of() -> None:
     assert ranks("host=z3 pid=4410 rank=6\n", "job.log") == {(4410, 6)}
     assert ranks("host=z3 pid=4410 local_rank=6\n", "job.log") == set()
     assert ranks("killed pid 4410, it was old\n", "rank_6.log") == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[r6] starting up, pid: 4410, host z2",
+        "01/19 21:09:21 start host=n06 rank=6/24 local_rank=0 pid=4410",
+        "2026-08-30 14:20:02 INFO trainer started with pid 4410",
+        "launched as pid=4410",
+        "hello from pid 4410",
+        "[worker-6] rank 6: running, pid=4410",
+        "initialized (pid 4410)",
+    ],
+)
+def test_who_starts_tells_its_own_process(line: str) -> None:
+    assert ranks(f"{line}\n", "rank_6.log") == {(4410, 6)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "started child pid 4410",
+        "started 8 loader workers, first pid=4410",
+        "launched neuron-monitor with pid 4410",
+        "monitor: started pid=4410",
+        "serving embeddings sidecar still running (pid 4410, tenant=search)",
+        "backing up the checkpoint of pid 4410",
+        "INFO running behind pid 4410",
+    ],
+)
+def test_who_starts_another_process_tells_nothing_of_its_own(line: str) -> None:
+    assert ranks(f"{line}\n", "rank_6.log") == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pid 4410, global rank 6",
+        "n3 pid=4410 rank=6 ready",
+        "process (pid 4410, rank 6) died",
+        "pid=4410 host=z3 local_rank=2 rank=6 world=16",
+        "pid=4410 rank=6/16",
+        "started pid: 4410 rank: 6 of 16",
+    ],
+)
+def test_a_process_and_its_rank_stand_beside_each_other(line: str) -> None:
+    assert ranks(f"{line}\n", "job.log") == {(4410, 6)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pid=4410 group=tp rank=6",
+        "pid=4410 axis=pp size=8 rank=6",
+        "pid 4410, rank 6 in group tp_0",
+        "pid 4410, rank 6 of the tensor parallel group",
+        "loader worker pid=4410 rank=6",
+        "child pid 4410, rank 6 waits for it",
+        "neuron-monitor pid=4410 rank=6",
+    ],
+)
+def test_the_process_of_another_or_the_rank_in_a_group_is_none_of_a_rank(line: str) -> None:
+    assert ranks(f"{line}\n", "job.log") == set()

@@ -1,0 +1,86 @@
+"""Who a line says that it is of: the rank that begins, the instance of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from neuron_doctor.engine.facts import Fact
+from neuron_doctor.examples import inputs_of
+from neuron_doctor.packs import load_with_examples
+from neuron_doctor.pipeline import collect_inputs
+from neuron_doctor.request import Packs
+from neuron_doctor.scan import Engine
+
+ENGINE = Engine.of(load_with_examples(Packs()))
+INSTANCE, HOST = "i-0d94be2207c1fa5e6", "ip-10-88-2-19.us-west-2.compute.internal"
+
+
+def facts(line: str, kind: str) -> Iterator[Fact]:
+    return (f for f in collect_inputs(inputs_of({"out.txt": f"{line}\n"}), ENGINE).facts if f.kind == kind)
+
+
+def worlds(line: str) -> set[tuple[object, object]]:
+    return {(f.place.rank, f.data["size"]) for f in facts(line, "world")}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rank 3 of 16 initialised",
+        "[16:20:00] rank 3/16 init ok",
+        "2026-04-14 20:00:00,123 INFO rank 3/16 started",
+        "2026-04-14 20:00:00 [INFO] rank 3/16 started",
+        "[INFO] [16:20:00] rank 3/16 started",
+        "[stilt-a:0] 08:11:03 rank 3 of 16 initialised (gloo control group + neuron), world barrier ok",
+        "global rank 3 out of 16 is ready",
+    ],
+)
+def test_a_rank_that_begins_tells_how_many_there_are(line: str) -> None:
+    assert worlds(line) == {(3, 16)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[tp] rank 3 of 16 ready",
+        "[pipeline] [stage 2] rank 3/16 initialised",
+        "groups: [[0, 1], [2, 3]] rank 3 of 16 ready",
+        "INFO [data_parallel_group] rank 3/16 joined",
+        "tensor parallel rank 3/16 initialised",
+    ],
+)
+def test_a_rank_that_begins_in_a_group_tells_nothing_of_the_job(line: str) -> None:
+    assert worlds(line) == set()
+
+
+def rows(line: str) -> set[tuple[object, object]]:
+    return {(f.place.instance_id, f.data["hostname"]) for f in facts(line, "identity") if "hostname" in f.data}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{INSTANCE}   {HOST}   terminated",
+        f"{INSTANCE}\ttrn2.48xlarge\trunning\t{HOST}\t10.88.2.19",
+        f"|  {INSTANCE}  |  trn2.48xlarge  |  running  |  {HOST}  |",
+        f"|{INSTANCE}|trn2.48xlarge|{HOST}|",
+        f"{INSTANCE}  the fourth node  running  {HOST}",
+    ],
+)
+def test_a_row_of_instances_names_the_host(line: str) -> None:
+    assert rows(line) == {(INSTANCE, HOST)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{INSTANCE} was replaced by {HOST}",
+        f"{INSTANCE} has lost {HOST} and reconnects",
+        f"{INSTANCE}: connection to {HOST} refused",
+        f"{INSTANCE}  was replaced by {HOST}",
+    ],
+)
+def test_prose_about_an_instance_and_a_host_makes_them_no_one(line: str) -> None:
+    assert rows(line) == set()
