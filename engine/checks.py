@@ -186,6 +186,13 @@ CHECKS = {
             "Call the capture as the field ([facts](facts.md)), or leave its name out.",
         ),
         Check(
+            "capped-confidence",
+            "warning",
+            "An experimental rule has a confidence above 0.6.",
+            "Reports never show it: what nobody has seen often enough stays at 0.6.",
+            "Write 0.6 at most, or make the rule stable.",
+        ),
+        Check(
             "one-name",
             "warning",
             "Two examples of a rule have one name.",

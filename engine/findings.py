@@ -14,7 +14,7 @@ from neuron_doctor.engine.decide import Graph
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span, pod_of, ranks_of
 from neuron_doctor.engine.grades import Role
 from neuron_doctor.engine.match import Match, canonical
-from neuron_doctor.engine.rulefile import AlternativeDoc
+from neuron_doctor.engine.rulefile import TRIED_LITTLE, AlternativeDoc
 from neuron_doctor.engine.verdict import Alternative, Finding, Proof
 from neuron_doctor.engine.witnesses import Witnesses
 
@@ -182,5 +182,5 @@ def _confidence(match: Match, others: Witnesses) -> float:
     ranks = ranks_of(match.place)
     witnesses = len({fact.name for fact in match.facts}) + others.agreeing(ranks, match.facts)
     doubt = (1 - match.rule.confidence) * 0.5 ** (min(witnesses, 3) - 1)
-    raised = min(1 - doubt, 0.6 if match.rule.status == "experimental" else 0.99)
+    raised = min(1 - doubt, TRIED_LITTLE if match.rule.status == "experimental" else 0.99)
     return round(raised * (CONTESTED if others.contest(ranks) else 1), 3)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from msgspec import UnsetType
 from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
@@ -24,6 +25,8 @@ from neuron_doctor.engine.parameters import BadValue, Parameter
 from neuron_doctor.engine.patterns import Pattern, PatternSet
 from neuron_doctor.engine.rulebook import Cause, Explains, Follows, Pack, Rule, Rulebook
 from neuron_doctor.engine.rulefile import (
+    TRIED_LITTLE,
+    USUAL,
     CausesFile,
     ExplainsDoc,
     FollowsDoc,
@@ -278,7 +281,7 @@ def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
         role=doc.role or {"peer": "victim", "none": "benign"}.get(cause.by, "root"),
         at=doc.at,
         status=doc.status,
-        confidence=doc.confidence,
+        confidence=_confidence(doc),
         when=when,
         explanation=doc.explanation,
         explains=explains,
@@ -314,6 +317,12 @@ def _lag(doc: ExplainsDoc | FollowsDoc, spot: Spot) -> tuple[frozenset[str], str
 
 def _queries(texts: Sequence[str], spot: Spot) -> tuple[RecordQuery, ...]:
     return tuple(query for i, text in enumerate(texts) if (query := query_of(text, spot.at(i))))
+
+
+def _confidence(doc: RuleDoc) -> float:
+    if not isinstance(doc.confidence, UnsetType):
+        return doc.confidence
+    return TRIED_LITTLE if doc.status == "experimental" else USUAL
 
 
 def _check_names(loader: Unlinked, doc: RuleDoc, source: Document) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from neuron_doctor.engine.grades import ActionKind, Complaint, EdgeType, Role, Severity
 from neuron_doctor.engine.kinds import FieldType
@@ -39,6 +39,8 @@ Duration = Annotated[
     ),
 ]
 Amount = Annotated[int, Meta(ge=1)] | Reference
+#: The confidence of a rule that says nothing of it, and the most of an experimental one.
+USUAL, TRIED_LITTLE = 0.9, 0.6
 Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
 Text = Annotated[str, Meta(min_length=1)]
 Query = Annotated[
@@ -255,7 +257,15 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     at: Scope = "process"
     status: Literal["experimental", "stable", "deprecated"] = "stable"
     successor: Annotated[Id | None, Meta(description="the rule that took the place of a deprecated one")] = None
-    confidence: Share = 0.9
+    confidence: (
+        Annotated[
+            float,
+            Meta(
+                ge=0, le=1, description="0 to 1: 0.9 if not said, 0.6 for an experimental rule, which may say no more"
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     parameters: dict[ParameterName, ParameterDoc] = {}
     patterns: dict[Id, PatternDoc] = {}
     explains: list[ExplainsDoc] = []

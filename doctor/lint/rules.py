@@ -12,7 +12,7 @@ from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.rulebook import Rule, Rulebook
-from neuron_doctor.engine.rulefile import ActionDoc
+from neuron_doctor.engine.rulefile import TRIED_LITTLE, ActionDoc
 from neuron_doctor.engine.sitefile import SiteActionDoc
 from neuron_doctor.engine.unlinked import near
 from neuron_doctor.engine.yamlfile import Path
@@ -50,6 +50,9 @@ def check_rule(rule: Rule, rules: Mapping[str, Rule], patterns: Mapping[str, Pat
     if rule.at != "job" and any(isinstance(one, Over) for one in _leaves(rule.when)):
         said = f"rule {rule.id!r} looks over all places, and is not about the job"
         yield Remark("over-place", path, ("when",), said, "write at: job")
+    if rule.status == "experimental" and rule.confidence > TRIED_LITTLE:
+        said = f"rule {rule.id!r} is experimental, so that its confidence stays at {TRIED_LITTLE}"
+        yield Remark("capped-confidence", path, ("confidence",), said, f"write {TRIED_LITTLE} at most")
     yield from _namesakes(rule)
     yield from _slots(rule, fillable(rule, rules, patterns))
     yield from _style(rule)
