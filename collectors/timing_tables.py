@@ -218,7 +218,9 @@ def _who(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def _place(said: Mapping[str, str]) -> Place:
+    """Whose a row is. A number is no host: it may be the index of a node."""
     host = without_port(said.get("host", ""))
+    host = "" if host.isdecimal() else host
     return Place(host=host or None, rank=_number(said.get("rank", "")), local_rank=_number(said.get("local_rank", "")))
 
 

@@ -107,6 +107,9 @@ def test_hosts_are_compared_where_each_has_one_row_of_a_step_and_local_ranks_whe
 
     assert found(table("host", ["w1", "w2", "w3", "w4"], 2)) == [("w3", None)]
     assert found(table("host,local_rank", ["w1,0", "w1,1", "w2,0", "w2,1"], 2)) == [("w2", 0)]
+    # nor is it known which machine has a number
+    assert found(table("node", ["0", "1", "2", "3"], 2)) == []
+    assert found(table("rank,node", ["0,0", "1,0", "2,1", "3,1"], 2)) == [(None, None)]
     # two rows of one host in a step: of which rank each of them is, nobody knows
     assert found(table("host", ["w1", "w2", "w3", "w4", "w4"], 4)) == []
 
