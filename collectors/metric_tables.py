@@ -21,6 +21,7 @@ from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.delimited import TIME, Row, beginning_of, labels_of, moment_of, table_of, without_port
 from neuron_doctor.collectors.device_counters import ECC, HARDWARE
 from neuron_doctor.collectors.hints import has_shape_of_host
+from neuron_doctor.collectors.legends import LEGEND
 from neuron_doctor.collectors.monitor_readings import Mode, Reading
 from neuron_doctor.collectors.monitor_series import Series
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Value, span_of
@@ -53,10 +54,11 @@ class _Shown(Struct, frozen=True):
 
 
 class _Counter(Struct):
-    """A counter over the rows."""
+    """A counter over the rows. `legend` has the words of which one may be the host, where no other is told."""
 
     name: str
     place: Place
+    legend: str = ""
     series: Series[_Shown] | None = None
     last: _Shown = _Shown((0, 0, b""), None)
     latest: Instant | None = None
@@ -142,13 +144,16 @@ def _counter_of(said: Mapping[str, str], inp: Input) -> _Counter | None:
     words = " ".join(said.values())
     name = next((counter for counter in COUNTERS if counter in words), None)
     name = name or next((counter for counter in COUNTERS if counter in inp.name.lower()), None)
-    place = _place(said).over(inp.place)
-    if name is None or _DERIVED.search(words) or (place.host is None and place.instance_id is None):
+    told, legend = _place(said)
+    place = told.over(inp.place)
+    is_told = place.host is not None or place.instance_id is not None
+    if name is None or _DERIVED.search(words) or not (is_told or legend):
         return None
-    return _Counter(name, place)
+    return _Counter(name, place, "" if is_told else legend)
 
 
-def _place(said: Mapping[str, str]) -> Place:
+def _place(said: Mapping[str, str]) -> tuple[Place, str]:
+    """Where a series is, and the words of its legend that nothing in it explains."""
     named = {label.lower(): text for label, text in said.items() if text}
     legend = named.get("legend", "")
     device = next((text for label in _DEVICES if _NUMBER.fullmatch(text := named.get(label, ""))), None)
@@ -157,13 +162,14 @@ def _place(said: Mapping[str, str]) -> Place:
         device = in_legend[1]
     rest = legend.replace(in_legend[0], " ") if in_legend else legend
     words = [word for text in rest.split() if (word := text.strip("\"'()[]/,")) and word not in COUNTERS]
-    in_words = [word for word in words if has_shape_of_host(word)] or (words if len(words) == 1 else [])
-    hosts = [named[label] for label in _HOSTS if label in named] or in_words
+    in_words = [word for word in words if has_shape_of_host(word)]
+    hosts = [named[label] for label in _HOSTS if label in named and not named[label].isdecimal()] or in_words
     instance = named.get("instance_id") or next((word for word in words if _INSTANCE.fullmatch(word)), None)
     host = without_port(hosts[0]) if hosts else None
     if host and _INSTANCE.fullmatch(host):
         host, instance = None, instance or host
-    return Place(host=host, instance_id=instance, device=int(device) if device is not None else None)
+    place = Place(host=host, instance_id=instance, device=int(device) if device is not None else None)
+    return place, " ".join(word for word in words if not word.isdecimal())
 
 
 def _count(text: str) -> int | None:
@@ -188,6 +194,8 @@ def _fact(one: _Counter, series: Series[_Shown], inp: Input) -> Fact:
     shown = series.evidence if series.increase else one.last
     if series.until is not None and (until := _utc(series.until)) is not None:
         data["until_ns"] = until.ns
+    if one.legend:
+        data[LEGEND] = one.legend
     number, offset, raw = shown.row
     span = span_of(inp.path, raw, offset, number, 1)
     return Fact("counter", data, one.place, span, inp.source_id, _utc(shown) if series.increase else None)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from neuron_doctor.collectors.attempt_files import placed_by_attempts
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.layout import placed_by_layout
+from neuron_doctor.collectors.legends import placed_by_legends
 from neuron_doctor.collectors.pod_files import placed_by_pods
 from neuron_doctor.collectors.pod_sections import placed_by_commands
 from neuron_doctor.collectors.walk import Found, find
@@ -120,7 +121,7 @@ def collect_inputs(inputs: Iterable[Input], engine: Engine) -> Collection:
 
 def _placed(collection: Collection) -> Collection:
     """With the pods, the attempts and the hosts that only the whole tells."""
-    return placed_by_layout(placed_by_attempts(placed_by_pods(placed_by_commands(collection))))
+    return placed_by_legends(placed_by_layout(placed_by_attempts(placed_by_pods(placed_by_commands(collection)))))
 
 
 def _with_zone(facts: Iterable[Fact], zone: ZoneInfo) -> Iterator[Fact]:

@@ -9,9 +9,10 @@ OF_MACHINES = (
         "counter",
         "a counter over a stream or between samples: first and last value and the sum of its increases (of a count per "
         "period: of its values). The instant is that of the first increase, `until_ns` that of the last one; so many of "
-        "the last samples `held` the last value; `tag` is NEURON_PROCESS_TAG",
+        "the last samples `held` the last value; `tag` is NEURON_PROCESS_TAG; `legend` has the words of an exported series of "
+        "which one may be its host, until the whole collection tells",
         "neuron-monitor sysfs metrics",
-        "name:str first:int last:int increase:int samples:int held:int until_ns:int tag:str",
+        "name:str first:int last:int increase:int samples:int held:int until_ns:int tag:str legend:str",
     ),
     kind_of(
         "level",

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from builtin_rules import rulebook
 from host_captures import METRICS
 from snapshot_inputs import facts_of
 
 from neuron_doctor.collectors.metric_tables import COLLECTOR
+from neuron_doctor.pipeline import collect
+from neuron_doctor.request import Request
 
 TOTAL = "hardware_ecc_events_total"
 LABELS = '{event_type=""sram_ecc_uncorrected"", instance=""10.0.0.5:8000"", neuron_device_index=""3""}'
@@ -88,3 +93,38 @@ def test_a_counter_that_begins_at_0_again_rose_by_what_it_shows_then() -> None:
 )
 def test_other_texts_are_no_tables(text: str) -> None:
     assert not COLLECTOR.sniff(text.encode(), "a.csv")
+
+
+def hosts(folder: Path, legends: str, **logs: str) -> list[str | None]:
+    """Those of the counters of a panel, with what else lies beside it."""
+    columns = legends.count(",") + 1
+    rows = "".join(f"2026-11-07 13:4{n}:00{f',{n}' * columns}\n" for n in range(2))
+    (folder / "sram_ecc_uncorrected.csv").write_text(f"Time,{legends}\n{rows}")
+    for name, text in logs.items():
+        (folder / f"{name}.log").write_text(text)
+    facts = collect(Request((str(folder),)), rulebook()).facts
+    assert not any("legend" in fact.data for fact in facts)
+    return [fact.place.host for fact in facts if fact.kind == "counter"]
+
+
+@pytest.mark.parametrize(
+    "legends",
+    ["errors nd2,errors nd3", "total nd3", "sram nd3", "nd2 (uncorrected),nd3 (uncorrected)", "max,min", "w1 nd3"],
+)
+def test_a_word_in_a_legend_is_no_host(tmp_path: Path, legends: str) -> None:
+    assert hosts(tmp_path, legends) == []
+
+
+def test_a_word_in_a_legend_is_a_host_that_something_else_knows_or_is_called_like_one(tmp_path: Path) -> None:
+    said = "srun: error: kestrel-01: task 0: Exited with exit code 1\nsrun: error: merlin: task 9: Exited with exit code 1\n"
+    assert hosts(tmp_path, "Kestrel-01 nd3,kestrel-05 errors nd3,merlin nd2,errors nd2", job=said) == [
+        "kestrel-01",
+        "kestrel-05",
+        "merlin",
+    ]
+    assert hosts(tmp_path, "merlin kestrel-01 nd3", job=said) == [], "which of them it is nobody knows"
+
+
+def test_the_index_of_a_node_is_no_host() -> None:
+    rows = "".join(f"{1793972460000 + n},2,3,sram_ecc_uncorrected,{n}\n" for n in range(2))
+    assert counters(f"timestamp,node,neuron_device_index,event_type,value\n{rows}") == []
