@@ -57,6 +57,7 @@ from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
 from neuron_doctor.collectors.line_labels import KIND as LABEL
 from neuron_doctor.collectors.line_labels import placed_by_labels
 from neuron_doctor.collectors.lone_machine import lone_machine, taken_on_it
+from neuron_doctor.collectors.no_host_words import NO_HOST
 from neuron_doctor.collectors.own_words import hosts_in_own_words
 from neuron_doctor.collectors.sections import KIND as HEADING
 from neuron_doctor.collectors.sections import sectioned
@@ -83,16 +84,6 @@ _WORD = regex(r"[a-z]+", re.ASCII | re.IGNORECASE)
 _JOB_BEFORE = regex(r"\A\d{1,12}[-_.](?=[a-z])", re.ASCII)
 #: A word behind a name that ends in a number, or in such words.
 _WORDS_BEHIND = regex(r"[-_.][a-z]{2,40}$", re.ASCII)
-_NO_HOST_WORDS = """
-attempt restart retry try rank ranks local global epoch step steps iter iteration run runs trial job jobs task tasks
-exp exps experiment sweep config cfg seed study baseline variant model ablation bench benchmark eval test tests case
-pod pods container trainer replica shard part chunk batch stage group team role rep proc process thread pid
-log logs out err dump dumps trace traces report capture collect snapshot bundle backup copy old before after
-ckpt ckpts checkpoint checkpoints version ver rel release build day date week month session window phase round
-device devices core cores nd nc neff gpu chip card numa socket ring channel train training file data input output tmp
-dp tp pp ep cp sp mp vp rack row zone az region site dc cluster cell block pool switch
-"""
-_NO_HOST = frozenset(_NO_HOST_WORDS.split())
 #: What is numbered so is a process as often as a host: that they share one job proves nothing.
 _WEAK = frozenset({"worker"})
 #: The family of all siblings, whatever their names.
@@ -209,19 +200,19 @@ def _in_view(source: Source) -> list[str]:
 def _name(part: str) -> str:
     """The name that a part has if it is a host, or nothing."""
     name = bare(part[:_LONGEST_NAME])
-    return name if _words(name) - _NO_HOST else ""
+    return name if _words(name) - NO_HOST else ""
 
 
 @lru_cache(maxsize=4096)
 def _shape(name: str) -> str:
     """The name without what tells siblings apart; nothing where it has no such thing, or never means a host."""
     shape = _SINGLE.sub("@", _NUMBER.sub("#", name)).casefold()
-    return shape if {"#", "@"} & set(shape) and not _words(name) & _NO_HOST else ""
+    return shape if {"#", "@"} & set(shape) and not _words(name) & NO_HOST else ""
 
 
 def _shapes(name: str) -> list[str]:
     """The families in which a part may be a host."""
-    return [shape for shape in (_shape(name), _ANY) if shape] if name and not _words(name) & _NO_HOST else []
+    return [shape for shape in (_shape(name), _ANY) if shape] if name and not _words(name) & NO_HOST else []
 
 
 def _words(name: str) -> set[str]:

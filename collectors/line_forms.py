@@ -21,6 +21,7 @@ from types import MappingProxyType
 from msgspec import Struct
 
 from neuron_doctor.collectors import timestamps
+from neuron_doctor.collectors.no_host_words import NO_HOST_OF_LINES
 from neuron_doctor.collectors.timestamps import CTIME, ISO, ISO_ZONED, RUNTIME, SYSLOG, StampReader
 from neuron_doctor.engine.regexes import regex
 
@@ -300,11 +301,7 @@ _BEGINNING = (
 )
 BEGINNING = regex(_BEGINNING)
 #: Words that programs number as pdsh numbers hosts.
-_NUMBERED_ELSE = (
-    r"(?!(?:rank|worker|task|proc|process|pid|thread|step|epoch|iter|stage|layer|shard|device|core|gpu|nd|nc|dp|tp|pp|ep|attempt|run|job"
-    r"|nvme|eth|ens|md|loop|sd|vd|numa|efa|queue)[-.]?\d{1,6}: )"
-)
-NUMBERED_ELSE = regex(_NUMBERED_ELSE)
+_NUMBERED_ELSE = rf"(?!(?:{'|'.join(sorted(NO_HOST_OF_LINES))})[-.]?\d{{1,6}}: )"
 
 _PARALLEL_SHELLS = (  # pdsh, clush, dsh: the host before each line; a name without a number is a word like any other
     _label(

@@ -6,7 +6,8 @@ whole does. Where nine of ten lines have a label of one form,
 
 - its words are hosts if there are two at least, with numbers in them and alike but for these, and none of the words by which
   programs number what they are made of, and if behind the names of half of them stands what a program logs (a time, an
-  exception): lists of devices look alike; where these are short (`n1`), only if something else knows each of them for a host;
+  exception): lists of devices look alike. Any word may be the name of an experiment (`llama2`): where they have not the shape of
+  hosts, nor ranks of the whole job stand with them, and where they are short (`n1`), something else must know each for a host;
 - its numbers are ranks if they are all from 0 to the last, and each stands with one host; if each host has them all, from 0
   on, they are local ranks; others (Open MPI's `[host:pid]`) are left alone. A log with ranks alone has no gap in them either.
   They are none where a record says another rank of itself behind the label: then its tasks are launchers.
@@ -21,7 +22,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, field
 
 from neuron_doctor.collectors.base import HEAD, Input
-from neuron_doctor.collectors.line_forms import BEGINNING, NUMBERED_ELSE
+from neuron_doctor.collectors.hints import has_shape_of_host
+from neuron_doctor.collectors.line_forms import BEGINNING
+from neuron_doctor.collectors.no_host_words import NO_HOST_OF_LINES
 from neuron_doctor.collectors.prefixes import cleaned
 from neuron_doctor.engine.facts import Fact, Place, Span, span_of
 from neuron_doctor.engine.regexes import regex
@@ -36,13 +39,6 @@ _LABEL = regex(
 _RANK_ITSELF = regex(r"(?:rank|default)[-_.:]?\d")
 _CLOCK = regex(r"\[?\d\d:\d\d:\d\d\b")
 _NUMBER, _WORD = regex(r"\d{1,20}"), regex(r"[a-z]{1,63}")
-#: What programs call their parts, and number.
-_PART_WORDS = """
-worker actor learner trainer ps engine client agent executor driver scheduler service app web db main role member peer partition
-thread proxy replica gpu numa efa mlx ib disk port link channel ring queue irq tty docker neuron nccl ccom nrt tdrv torch jax
-nemo vllm ray info warn warning error debug
-"""
-_PARTS = frozenset(_PART_WORDS.split())
 #: Below so many lines, or so few in a hundred, nothing is said of a file; no job starts more workers than that on its hosts.
 _FEWEST, _SHARE, _MOST = 8, 90, 65536
 #: After so many lines a log without labels is left alone.
@@ -111,7 +107,7 @@ def line_labels(inp: Input) -> Iterator[Fact]:
     if names == {""} and numbers:
         yield Fact(KIND, _data(form, "", numbers, sure=True), inp.place, first[""], inp.source_id or inp.path)
     elif _are_hosts(names) and len(names & look.logging) * 2 >= len(names):
-        sure = not any(all(len(word) < 2 for word in _WORD.findall(name.lower())) for name in names)  # noqa: PLR2004
+        sure = all(has_shape_of_host(name) or (numbers == "rank" and not _is_short(name)) for name in names)
         for name in sorted(names):
             place = Place(host=name) if sure and inp.place.host is None else Place()
             data = _data(form, name, numbers, sure=sure)
@@ -146,8 +142,12 @@ def _are_hosts(names: set[str]) -> bool:
     """Whether the names look like those of hosts beside each other."""
     shapes = {_NUMBER.sub("#", name.lower()) for name in names}
     words = {word for name in names for word in _WORD.findall(name.lower())}
-    named = all(_NUMBER.search(name) and NUMBERED_ELSE.match(f"{name.lower()}: ") for name in names)
-    return len(names) > 1 and len(shapes) == 1 and named and not words & _PARTS
+    named = all(_NUMBER.search(name) for name in names)
+    return len(names) > 1 and len(shapes) == 1 and named and not words & NO_HOST_OF_LINES
+
+
+def _is_short(name: str) -> bool:
+    return all(len(word) == 1 for word in _WORD.findall(name.lower()))
 
 
 def _meaning(seen: Counter[_Seen]) -> str:

@@ -40,15 +40,18 @@ def test_hosts_and_ranks_are_told_by_labels_in_all_lines(tmp_path: Path, form: s
     assert places(tmp_path, lines) == {("lam1", 3, None)}
 
 
+SACCT = "JobID|JobName|State|ExitCode|NodeList\n7|train|FAILED|1:0|{}\n"
+
+
 def test_numbers_that_each_host_has_are_local_ranks(tmp_path: Path) -> None:
     lines = labelled(*(f"[lam{n // 2}:{n % 2}]" for n in range(4)))
-    assert places(tmp_path, lines) == {("lam1", None, 1)}
+    assert places(tmp_path, lines, sacct=SACCT.format("lam[0-1]")) == {("lam1", None, 1)}
 
 
 @pytest.mark.parametrize("numbers", [(4101, 4102, 977, 978), (0, 1, 2, 4), (1, 2, 3, 4)])
 def test_numbers_of_processes_or_with_gaps_are_no_ranks(tmp_path: Path, numbers: tuple[int, ...]) -> None:
     lines = labelled(*(f"[lam{n // 2}:{number}]" for n, number in enumerate(numbers)))
-    assert places(tmp_path, lines) == {("lam1", None, None)}
+    assert places(tmp_path, lines, sacct=SACCT.format("lam[0-1]")) == {("lam1", None, None)}
 
 
 def test_a_worker_that_calls_itself_by_another_rank_has_its_launcher_labelled(tmp_path: Path) -> None:
@@ -60,6 +63,11 @@ def test_ranks_alone_are_told_too(tmp_path: Path) -> None:
     assert places(tmp_path, labelled("[r00]", "[r01]", "[r02]")) == {(None, 2, None)}
 
 
+WORDS = (
+    "trial fold expert slot lane microbatch bucket env pod container dataloader loader- group rack shard_ ckpt eval exp"
+)
+
+
 @pytest.mark.parametrize(
     "labels",
     [
@@ -68,6 +76,10 @@ def test_ranks_alone_are_told_too(tmp_path: Path) -> None:
         ("queue0:", "queue1:"),
         ("[lam1:0]", "[kestrel:1]"),  # not alike
         ("[n1:0]", "[n2:1]"),  # too short
+        ("[llama2]", "[llama3]"),
+        ("[llama2:0]", "[llama2:1]", "[llama3:0]", "[llama3:1]"),
+        *((f"[{word}1]", f"[{word}2]") for word in WORDS.split()),
+        *((f"{word}1:", f"{word}2:") for word in WORDS.split()),
     ],
 )
 def test_words_that_programs_number_are_no_hosts(tmp_path: Path, labels: tuple[str, ...]) -> None:
@@ -75,12 +87,19 @@ def test_words_that_programs_number_are_no_hosts(tmp_path: Path, labels: tuple[s
 
 
 def test_short_names_are_hosts_where_something_else_knows_each(tmp_path: Path) -> None:
-    sacct = "JobID|JobName|State|ExitCode|NodeList\n7|train|FAILED|1:0|n[1-2]\n"
+    sacct = SACCT.format("n[1-2]")
     assert places(tmp_path, labelled("[n1:0]", "[n2:1]"), sacct=sacct) == {("n2", 1, None)}
 
 
+def test_a_word_that_nothing_knows_is_a_host_where_something_else_does_or_by_its_shape(tmp_path: Path) -> None:
+    lines = labelled("[llama2]", "[llama3]")
+    assert places(tmp_path, lines, sacct=SACCT.format("llama[2-3]")) == {("llama3", None, None)}
+    assert places(tmp_path, labelled("[node2]", "[node3]")) == {("node3", None, None)}
+
+
 def test_a_list_of_devices_is_not_taken_for_a_log_of_hosts(tmp_path: Path) -> None:
-    assert places(tmp_path, [f"dev{n}: state ok, {n} errors" for n in range(20)] + [LOST]) == {(None, None, None)}
+    listed = [f"[vm{n}] state ok, {n} errors" for n in range(20)]
+    assert places(tmp_path, [*listed, f"[vm19] {LOST}"]) == {(None, None, None)}
 
 
 def test_one_label_among_other_lines_says_nothing(tmp_path: Path) -> None:
