@@ -17,7 +17,8 @@ _STATES = (
     r"|RUNNING|SUSPENDED|TIMEOUT|OUT_OF_ME)"
 )
 _STATE = regex(_STATES + r"\+?(?: by \d{1,10})?")
-_CODE = regex(r"\d{1,3}:\d{1,3}")
+#: The status of an exit, or a signal; one of them is 0.
+_CODE = regex(r"(?:\d{1,3}:0|0:[1-9]\d{0,2})(?!\d)")
 _ELAPSED = regex(r"(?:\d{1,5}-)?\d\d:\d\d:\d\d")
 _WHEN = regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|Unknown|None")
 #: Nodes, and no partition: a list in brackets, or a name that ends with a number of its own.
@@ -27,8 +28,10 @@ _JOB = r"\d{1,12}(?:_(?:\d{1,10}|\[[^\]\s|]{1,200}\]))?(?:\.(?:batch|extern|inte
 
 #: Up to a further cell.
 _MORE = r"(?:\|(?:[^|\n]{0,2000}\|){0,40}?|\s{1,80}(?:[^|\n]{1,400}?\s)?)"
+#: `0:30` is a time (`3 tests FAILED in 0:30`) where it does not stand in a column; no time is written `1:0`.
+_IN_COLUMN = r"(?!0:\d\d)|(?<=[|\t])|(?<=\s\s)"
 #: A row: the job, further cells, a state and a code.
-ROW = regex(rf"\s{{0,20}}{_JOB}{_MORE}{_STATE.pattern}{_MORE}{_CODE.pattern}(?:[|\s]|$)")
+ROW = regex(rf"\s{{0,20}}{_JOB}{_MORE}{_STATE.pattern}{_MORE}(?:{_IN_COLUMN}){_CODE.pattern}(?:[|\s]|$)")
 
 
 def bare_records(rows: Sequence[Line]) -> Iterator[tuple[Line, dict[str, str]]]:

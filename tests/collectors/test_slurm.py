@@ -168,6 +168,8 @@ def test_rows_of_sacct_without_a_title_are_known_by_their_cells() -> None:
         ("8812", "0", "OUT_OF_MEMORY", 0, 125),
         ("8813", "", "CANCELLED", 0, 0),
     ]
+    squeezed = "8812 train FAILED 1:0\n8813 train FAILED 0:9\n"
+    assert jobs(squeezed) == [("8812", "", "FAILED", 1, 0), ("8813", "", "FAILED", 0, 9)]
     first = by_kind(facts_of(ROWS_OF_P))["slurm-job"][0].data
     assert (first["name"], first["elapsed_s"], first["nodes"]) == ("bert-large", 10171, "q4-st-trn1-[1-2]")
 
@@ -182,7 +184,15 @@ def test_a_row_without_a_title_says_who_cancelled_where_and_when_and_takes_no_pa
 
 @pytest.mark.parametrize(
     "text",
-    ["12 COMPLETED at last\n", "3021|bert|COMPLETED|02:49:31\n", ROWS_OF_P + "Traceback (most recent call last):\n"],
+    [
+        "12 COMPLETED at last\n",
+        "3021|bert|COMPLETED|02:49:31\n",
+        ROWS_OF_P + "Traceback (most recent call last):\n",
+        "12 tests COMPLETED in 10:30\n3 tests FAILED in 10:31\n",
+        "7 tests FAILED 3:12\n",
+        "7 tests FAILED in 0:31\n",
+        "2026 foo COMPLETED 12:00 \n",
+    ],
 )
 def test_what_only_begins_like_a_row_of_sacct_is_left_to_others(text: str) -> None:
     assert not COLLECTORS[0].sniff(text.encode(), "x")
