@@ -55,9 +55,12 @@ _NOUN_BEFORE = regex(r"(?:node|host|instance)[-_.](?=ip-\d|i-0)", re.IGNORECASE)
 _EVIDENCE_AFTER = regex(rf"[-_.]{_EVIDENCE}$", re.IGNORECASE)
 
 _NOUN = r"(?:node|host|compute|server|machine|vm|instance|algo|head|master|cn)"
-_NUMBER = r"(?:\d{1,5}|[-_](?:\d{1,5}|[a-z])|(?-i:[A-H](?![A-Za-z])))"  # node7, node-7, node-b, nodeB
+_NUMBER = r"(?:\d{1,5}|[-_](?:\d{1,5}|[a-z]))"  # node7, node-7, node-b
+#: `nodeB`; but `algoB` and `headB` are of a comparison, `algo-b` too.
+_LETTERED = r"(?:node|host|instance|machine|vm|compute)(?-i:[A-H](?![A-Za-z]))"
 _INSTANCE_TYPE = r"(?:trn|inf)\d[a-z]{0,2}(?:-[a-z]{1,12}){0,2}-\d{1,5}"
-_NUMBERED = rf"(?:[a-z][a-z\d]{{0,30}}-){{0,3}}(?:{_NOUN}{_NUMBER}|{_INSTANCE_TYPE})(?:-\d{{1,5}}){{0,4}}"
+_KINDS = rf"(?!algo[-_][a-z]){_NOUN}{_NUMBER}|{_LETTERED}|{_INSTANCE_TYPE}"
+_NUMBERED = rf"(?:[a-z][a-z\d]{{0,30}}-){{0,3}}(?:{_KINDS})(?:-\d{{1,5}}){{0,4}}"
 _LABELS = r"(?:\.[a-z\d-]{1,63}){0,6}"
 _IP = (
     rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}"
