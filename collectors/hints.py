@@ -29,6 +29,7 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
+from neuron_doctor.collectors.no_host_words import OF_ANOTHER_HOST
 from neuron_doctor.engine.facts import NOWHERE, Place
 from neuron_doctor.engine.regexes import regex
 
@@ -102,6 +103,7 @@ _SLURM = regex(r"slurm-(?P<job>\d{1,12})(?:[_.-].{0,100})?\.(?:out|err|log)(?:\.
 
 _KUBELET_POD = regex(r"[a-z\d-]{1,63}_(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32,36}")
 _KUBELET_LINK = regex(r"(?P<pod>[a-z\d.-]{1,253})_[a-z\d-]{1,63}_(?P<container>[a-z\d-]{1,63})-[\da-f]{64}\.log")
+_BETWEEN_WORDS = regex(r"[-_.]")
 #: One of these stands in every name that a host is found in; most names of files have none.
 _OF_A_HOST = regex(
     rf"ip-|i-|10\.|192\.|172\.|{_NOUN}|trn|inf|worker|\.(?:internal|local|lan|pcluster)",
@@ -143,7 +145,10 @@ def _address(name: str) -> str | None:
     """The address in a name that says of what host the evidence is and goes on; two of them tell of a connection."""
     before = _EVIDENCE_BEFORE.match(name)
     found = list(_ADDRESS_WITHIN.finditer(f"{plain(name)}_"))
-    return found[0][0] if len(found) == 1 and found[0].start() == (before.end() if before else 0) else None
+    if len(found) != 1 or found[0].start() != (before.end() if before else 0):
+        return None
+    behind = frozenset(_BETWEEN_WORDS.split(name[found[0].end() :].casefold()))
+    return None if behind & OF_ANOTHER_HOST else found[0][0]
 
 
 def _rank(name: str) -> Place:

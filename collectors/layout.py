@@ -57,7 +57,7 @@ from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
 from neuron_doctor.collectors.line_labels import KIND as LABEL
 from neuron_doctor.collectors.line_labels import placed_by_labels
 from neuron_doctor.collectors.lone_machine import lone_machine, taken_on_it
-from neuron_doctor.collectors.no_host_words import NO_HOST
+from neuron_doctor.collectors.no_host_words import NO_HOST, OF_ANOTHER_HOST
 from neuron_doctor.collectors.own_words import hosts_in_own_words
 from neuron_doctor.collectors.sections import KIND as HEADING
 from neuron_doctor.collectors.sections import sectioned
@@ -273,16 +273,19 @@ def _proven(name: str, proven: Hosts) -> tuple[Proof, str] | None:
     `w2.train` is of `w2`, and so is `4411_w2` (which is left of `job_4411_w2.log`)."""
     known = proven.get(name)
     if known is None or known[0] is not Proof.NAME:
-        for label in (name.partition(".")[0], _JOB_BEFORE.sub("", name)):
+        first, _, rest = name.partition(".")
+        labels = () if _words(rest) & OF_ANOTHER_HOST else (first,)
+        for label in (*labels, _JOB_BEFORE.sub("", name)):
             if (stated := proven.get(label)) is not None and stated[0] is Proof.NAME:
                 return stated
     return known
 
 
 def _called_after(name: str, proven: Hosts) -> tuple[Proof, str] | None:
-    """The host that content states with whose name a file's begins, before words: the longest such name."""
+    """The host that content states with whose name a file's begins, before words: the longest such name. None of the words
+    speaks of another host."""
     words = _WORDS_BEHIND.search(name)
-    while words and name:
+    while words and words[0][1:] not in OF_ANOTHER_HOST:
         name = name[: words.start()]
         if (host := proven.get(name)) is not None and host[0] is Proof.NAME:
             return host

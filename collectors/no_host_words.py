@@ -22,3 +22,9 @@ nvme eth ens md loop sd vd
 NO_HOST = frozenset(_OF_NO_HOST.split())
 #: Nor is a name before lines of text that has one of these, by which programs number what they are made of.
 NO_HOST_OF_LINES = NO_HOST | frozenset(_OF_PROGRAMS.split())
+_OF_ANOTHER = """
+replacement replaced replaces replacing replace new spare standby successor peer peers neighbour neighbor next other others to
+from vs versus and against
+"""
+#: What a name goes on with behind that of a host where it is about another one: `trn-2-replacement.log`.
+OF_ANOTHER_HOST = frozenset(_OF_ANOTHER.split())

@@ -15,7 +15,16 @@ def test_a_file_that_is_called_after_a_host_and_what_it_is_about_is_of_that_host
 
 
 @pytest.mark.parametrize(
-    "name", ["q1-dy-trn-2-vs-q1-dy-trn-3.txt", "q1-dy-trn-2-b.txt", "q1-dy-trn-20-dnf.txt", "q1-dy-trn-dnf.txt"]
+    "name",
+    [
+        "q1-dy-trn-2-vs-q1-dy-trn-3.txt",
+        "q1-dy-trn-2-b.txt",
+        "q1-dy-trn-20-dnf.txt",
+        "q1-dy-trn-dnf.txt",
+        "q1-dy-trn-2-replacement.log",
+        "q1-dy-trn-2-peer-cloudinit.log",
+        "q1-dy-trn-2.spare.log",
+    ],
 )
 def test_a_file_with_the_name_of_another_host_or_of_two_is_of_none(name: str) -> None:
     stated = fact("slurm.out", "launcher-failure", Place(host="q1-dy-trn-2"))
