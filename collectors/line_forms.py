@@ -68,7 +68,8 @@ _LETTER = r"(?P<level>[IWEDF])"
 _WHERE = r"[^\s\]]{1,300}:\d{1,6}"  # file:line
 _PID_TID = r"(?P<pid>\d{1,10}):\d{1,10}"
 _PID = r"(?P<pid>\d{1,10})"
-_HOST = r"(?:(?P<host>[\w.:-]{1,255})|\S{1,255})"  # a masked host (`**`) is no name
+#: A masked host (`**`) is no name, nor is the level that a program writes there: `%(levelname)s %(name)s[%(process)d]: `.
+_HOST = rf"(?:{_LEVEL}(?= )|(?P<host>[\w.:-]{{1,255}})|\S{{1,255}})"
 _IDENT = r"[^\s\[\]:]{1,80}"
 _LOGGER = r"(?P<component>[A-Za-z_][\w.]{0,200})"
 _SECONDS = r"(?P<seconds>\d{1,9})\.(?P<fraction>\d{1,9})"
@@ -155,10 +156,14 @@ _RUNTIME_FORMS = (
     _runtime(rf"{RUNTIME} {{0,8}}(?:\.\.\. {{1,8}})?", ends=False),
 )
 
-_STAMPED = (
-    _transport(rf"{ISO} (?:stdout|stderr) (?P<partial>[FP])(?:$| )", timestamps.calendar),  # CRI
+#: What the logger of a system keeps: rsyslog, journalctl -o short-iso.
+_LOGGED = (
     _kernel(rf"{ISO} {_HOST} kernel: ", timestamps.calendar),
     _transport(rf"{ISO} {_HOST} {_IDENT}\[{_PID}\]: ", timestamps.calendar),
+)
+_STAMPED = (
+    _transport(rf"{ISO} (?:stdout|stderr) (?P<partial>[FP])(?:$| )", timestamps.calendar),  # CRI
+    *_LOGGED,
     _kernel(  # dmesg --time-format iso
         r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)T(?P<clock>\d\d:\d\d:\d\d),(?P<fraction>\d{6})"
         r"(?P<zone>[+-]\d\d:\d\d) ",
@@ -185,6 +190,10 @@ _STAMPED = (
 #: srun -l: the number of the task, which is its rank; padded to the width of the largest.
 _SRUN = _label(r" {0,6}(?P<rank>\d{1,6}): ", When.BEFORE_HEADERS)
 
+_LOGGED_SINCE_BOOT = (  # journalctl -o short-monotonic
+    _kernel(rf"{_BOOT} (?P<host>[\w.-]{{1,255}}) kernel: ", timestamps.boot),
+    _transport(rf"{_BOOT} (?P<host>[\w.-]{{1,255}}) {_IDENT}\[{_PID}\]: ", timestamps.boot),
+)
 _BRACKETED = (
     _label(r"\[rank(?P<rank>\d{1,6})\](?:: ?| |(?=\[))"),  # torch, torchrun and loggers: the global rank
     _label(r"\[rank[ :=](?P<rank>\d{1,6})\](?:: ?| )"),  # formats of people's own
@@ -197,8 +206,7 @@ _BRACKETED = (
     ),
     _label(r"\[Rank (?P<rank_of_group>\d{1,6})\] "),  # torch's watchdog: its rank in the process group
     _label(r"\[pod/(?P<container>[\w.-]{1,253}/[\w.-]{1,253})\] "),
-    _kernel(rf"{_BOOT} (?P<host>[\w.-]{{1,255}}) kernel: ", timestamps.boot),  # journalctl -o short-monotonic
-    _transport(rf"{_BOOT} (?P<host>[\w.-]{{1,255}}) {_IDENT}\[{_PID}\]: ", timestamps.boot),
+    *_LOGGED_SINCE_BOOT,
     _kernel(rf"{_BOOT}{_CALLER}(?:$| )", timestamps.boot),
     _kernel(r"\[(?: {1,10}\+\d{1,9}\.\d{6}|[A-Z][a-z]{2} ?\d{1,2} \d\d:\d\d)\](?:$| )"),  # dmesg -e: no usable time
     _kernel(rf"\[{CTIME}\](?:$| )", timestamps.calendar),  # dmesg -T
@@ -222,9 +230,12 @@ _PARENTHESISED = (
 
 _PRIORITISED = (_kernel(rf"<(?:(?P<level>[0-7])|\d{{2,3}})>\[ {{0,11}}{_SECONDS}\]{_CALLER}(?:$| )", timestamps.boot),)
 
-_DAYS = (
+_LOGGED_IN_A_YEAR = (
     _kernel(rf"{SYSLOG} {_HOST} kernel: ", timestamps.yearless),
     _transport(rf"{SYSLOG} {_HOST} {_IDENT}(?:\[{_PID}\])?: ", timestamps.yearless),
+)
+_DAYS = (
+    *_LOGGED_IN_A_YEAR,
     _transport(rf"{SYSLOG} ", timestamps.yearless),
 )
 
@@ -235,6 +246,15 @@ _WEEKDAYS = (  # journalctl -o short-full
     _kernel(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_HOST} kernel: ", timestamps.calendar),
     _transport(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_HOST} {_IDENT}(?:\[{_PID}\])?: ", timestamps.calendar),
 )
+
+_OF_LOGGERS = (*_LOGGED, *_LOGGED_SINCE_BOOT, *_LOGGED_IN_A_YEAR, *_WEEKDAYS)
+
+
+def host_of_logger(line: str) -> str | None:
+    """The host that the logger of a system names at the head of a line, whose own it is then."""
+    found = (form.regex.match(line) for form in _OF_LOGGERS)
+    return next((match["host"] for match in found if match), None)
+
 
 _FACILITIES = (  # dmesg -x
     _kernel(
