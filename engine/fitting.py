@@ -32,6 +32,7 @@ _STATED: Mapping[str, frozenset[str]] = {
         "status": "code",
         "version": "component version",
         "world": "size",
+        "launch": "nodes",
         "progress": "what value",
         "env": "name value",
         "pci-device": "bdf",

@@ -43,6 +43,7 @@ _OF_JOBS = (
         TEXT,
         "address:str other:str",
     ),
+    kind_of("launch", "on how many nodes a launcher is told to start a job", TEXT, "nodes:int"),
     kind_of("world", "how many ranks the job has, as one source says", TEXT + " env slurm", "size:int"),
     kind_of(
         "progress",

@@ -82,8 +82,8 @@ def _is_of_nobody(fact: Fact) -> bool:
 
 
 def _is_of_no_end(fact: Fact, harmless: frozenset[str]) -> bool:
-    """A step that is done, a launcher that tells of its child, or what means nothing."""
-    return fact.kind == "progress" or "child_type" in fact.data or fact.data.get("pattern") in harmless
+    """A step that is done, a launcher that tells of its child or is told what to start, or what means nothing."""
+    return fact.kind in ("launch", "progress") or "child_type" in fact.data or fact.data.get("pattern") in harmless
 
 
 def _known(facts: Iterable[Fact], sources: Iterable[Source]) -> frozenset[object]:

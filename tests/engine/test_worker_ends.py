@@ -129,9 +129,10 @@ def test_all_are_heard_where_as_many_workers_speak_as_the_job_has_ranks() -> Non
     assert [heard(2), heard(3), heard(None)] == [[True], [False], [False]]
 
 
-def test_what_a_launcher_says_of_its_child_is_no_line_of_nobody() -> None:
+def test_what_a_launcher_says_of_its_child_or_is_told_is_no_line_of_nobody() -> None:
     told = Fact("hit", {"child_type": "ChildFailedError"}, Place(), Span("all"), "all")
-    assert logged([log("all")], fact("hit", "all", 2), told, fact("progress", "all", None)) == [False, True]
+    begun = Fact("launch", {"nodes": 4}, Place(), Span("all"), "all")
+    assert logged([log("all")], fact("hit", "all", 2), told, begun, fact("progress", "all", None)) == [False, True]
 
 
 def test_a_report_of_nobody_may_be_that_of_the_one_that_ended() -> None:
