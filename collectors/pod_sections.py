@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from shlex import shlex
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from neuron_doctor.collectors.snapshot import command_of
 from neuron_doctor.engine.facts import Collection, Fact, Place, pod_of
 from neuron_doctor.engine.made_good import EARLIER, SHOWN
+from neuron_doctor.engine.regexes import regex
 
 _CLIENTS = frozenset({"kubectl", "oc"})
 #: Options of kubectl, and of `kubectl logs`, that a value follows.
@@ -45,7 +47,11 @@ _VALUED = frozenset(
     | {"--as", "--token", "--request-timeout"}
 )
 _OF_PODS = frozenset({"pod", "pods", "po"})
-_ENDS = frozenset({"|", ">", ">>", "2>&1", "2>", ";", "&&", "&"})
+#: What prints nothing, or a line of its own, before or after a command.
+_ASIDE = frozenset({"cd", "set", "export", "sleep", "true", ":", "echo", "printf", "date"})
+_NESTED, _INTO_FILE, _BETWEEN = regex(r"[<>&|;]*[()][()<>&|;]*"), regex(r"[&|]*[<>][<>&|]*"), regex(r"[;&|]+")
+_ASSIGNED = regex(r"[A-Za-z_]\w{0,100}=")
+_NAME = regex(r"[a-z\d](?:[a-z\d.-]{0,251}[a-z\d])?")
 
 
 class Shown(Struct, frozen=True):
@@ -56,38 +62,74 @@ class Shown(Struct, frozen=True):
 
 
 def shown_by(command: str) -> Shown | None:
-    """What a command shows; None where it is none that shows the log of one pod."""
-    words = command.split()
-    words = words[: next((n for n, word in enumerate(words) if word in _ENDS), len(words))]
-    words = words[1:] if words[:1] == ["sudo"] else words
-    if not words or words[0].rpartition("/")[2] not in _CLIENTS:
+    """What a command shows; None where it is none that shows the log of one pod, or shows more than that."""
+    try:
+        pipelines = list(_pipelines(command))
+    except ValueError:  # a quotation mark too many
+        return None
+    shown = {_shown_by(words) for words in pipelines if words[0] not in _ASIDE}
+    return shown.pop() if len(shown) == 1 else None
+
+
+def _pipelines(line: str) -> Iterator[list[str]]:
+    """The words of the first command of each pipeline on a line, without what it sends elsewhere. Raises ValueError for a line
+    that is not closed, or runs commands within others."""
+    tokens = shlex(line.removesuffix("\\"), posix=True, punctuation_chars=True)
+    tokens.whitespace_split = True
+    words: list[str] = []
+    into_file = filtered = False
+    for token in (*tokens, ";"):
+        if into_file:
+            into_file = False
+        elif _NESTED.fullmatch(token):
+            raise ValueError(token)
+        elif _INTO_FILE.fullmatch(token):
+            words = words[:-1] if words and words[-1] in ("1", "2") else words  # 2> errors
+            into_file = True
+        elif _BETWEEN.fullmatch(token):
+            filtered = token in ("|", "|&")
+            if words and not filtered:
+                yield words
+                words = []
+        elif not filtered and (words or not (token in ("sudo", "time") or _ASSIGNED.match(token))):
+            words = [*words, token]
+
+
+def _shown_by(words: Sequence[str]) -> Shown | None:
+    if words[0].rpartition("/")[2] not in _CLIENTS:
         return None
     plain: list[str] = []
-    container, earlier, valued = "", False, ""
+    container, earlier, several, valued = "", False, False, ""
     for word in words[1:]:
         name, equals, value = word.partition("=")
+        if not valued and word.startswith("-") and not word.startswith("--"):
+            letters = len(word) - len(word[1:].lstrip("pf")) - 1  # those of options without a value
+            earlier |= "p" in word[1 : letters + 1] and value != "false"
+            name, value = f"-{word[letters + 1 :][:1]}", word[letters + 2 :].removeprefix("=")
+            equals = value
         if valued:
             container = word if valued in ("-c", "--container") else container
             valued = ""
         elif word.startswith("-"):
             container = value if name in ("-c", "--container") and equals else container
-            earlier |= name in ("-p", "--previous") and value != "false"
+            earlier |= name == "--previous" and value != "false"
+            several |= name == "--all-containers" and value != "false"
             valued = name if name in _VALUED and not equals else ""
             if name in ("-l", "--selector"):
                 return None
         else:
             plain.append(word)
-    return _shown(plain, container, earlier=earlier)
+    return _shown(plain, "" if several else container, earlier=earlier)
 
 
 def _shown(words: Sequence[str], container: str, *, earlier: bool) -> Shown | None:
-    if len(words) < 2 or words[0] not in ("logs", "log"):  # noqa: PLR2004 - the verb, and of what
+    if len(words) not in (2, 3) or words[0] not in ("logs", "log"):  # the verb, and of what
         return None
     kind, slash, name = words[1].rpartition("/")
-    if slash and kind not in _OF_PODS:
+    if (slash and kind not in _OF_PODS) or not _NAME.fullmatch(name):
         return None
     named = container or (words[2] if len(words) > 2 else "")  # noqa: PLR2004
-    return Shown(f"{name}/{named}" if named else name, earlier)
+    return Shown(f"{name}/{named}" if _NAME.fullmatch(named) else name, earlier)
 
 
 def placed_by_commands(collection: Collection) -> Collection:
