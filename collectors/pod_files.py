@@ -24,14 +24,16 @@ _ORDER = regex(r"\A\d{1,3}[._-](?=[a-z])")
 #: A container, perhaps with how often it had been restarted.
 _CONTAINER = regex(r"(?P<name>[a-z\d][a-z\d-]{0,62})(?:_(?:previous|\d{1,3}))?")
 #: Behind the name of a job (kubeflow/training-operator, mpi-operator).
-_REPLICA = regex(r"-(?:worker|master|launcher|chief|ps|server|evaluator)(?:-\d{1,5})?")
+_REPLICA = regex(r"-(?:worker|master|launcher)(?:-\d{1,5})?")
 #: Behind the name of a JobSet: a replicated job, its number, the number of the pod, and letters that Kubernetes adds; behind that
 #: of a Job: the number of the pod, if it is indexed, and the letters, which make no words (apimachinery, util/rand).
 _OF_KIND = {
     "jobset": regex(r"-[a-z\d](?:[a-z\d-]{0,40}[a-z\d])?-\d{1,5}-\d{1,5}(?:-[a-z\d]{1,5})?"),
     "job": regex(r"(?:-\d{1,5})?-[bcdfghjklmnpqrstvwxz2456789]{5}"),
 }
-_OF_KIND |= {"trainjob": _OF_KIND["jobset"]}
+#: `train-ps.log` is a list of processes, and `train-server-1.log` of a machine: only these kinds have such replicas, numbered.
+_OF_KIND |= {"trainjob": _OF_KIND["jobset"], "tfjob": regex(r"-(?:chief|ps|evaluator)-\d{1,5}")}
+_OF_KIND |= {"mxjob": regex(r"-(?:scheduler|server)-\d{1,5}")}
 #: What may stand between the names of a pod and a container, or between a pod and other words.
 _BETWEEN = "._-"
 

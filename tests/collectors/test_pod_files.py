@@ -114,6 +114,15 @@ def test_a_name_states_a_replica_of_a_job_that_kubernetes_shows(path: str, conta
         ("Job", "train-debug.log", False),
         ("Job", "other-x7k2m.log", False),
         ("PyTorchJob", "train-workers-0-1.log", False),
+        ("PyTorchJob", "train-worker-1.log", True),
+        ("PyTorchJob", "train-ps.log", False),
+        ("PyTorchJob", "train-ps-1.log", False),
+        ("PyTorchJob", "train-server-1.log", False),
+        ("TFJob", "train-ps-1.log", True),
+        ("TFJob", "train-ps.log", False),
+        ("TFJob", "train-chief-0.log", True),
+        ("TFJob", "train-server-1.log", False),
+        ("MXJob", "train-server-1.log", True),
     ],
 )
 def test_a_name_states_a_pod_of_a_job_by_how_its_kind_calls_them(kind: str, path: str, stated: bool) -> None:
