@@ -352,12 +352,6 @@ def test_journalctl_in_full_names_the_zone_before_the_host(zone: str) -> None:
     assert (kernel.channel, kernel.place.host) == (Channel.KERNEL, "onyx")
 
 
-@pytest.mark.parametrize("stamp", ["2026-03-30 21:15:02,114", "2026-03-30T21:15:02Z", "Mar 30 21:15:02"])
-def test_a_level_between_time_and_process_is_no_host(stamp: str) -> None:
-    record = only(f"{stamp} WARNING train[3500]: hello")
-    assert (record.place.known(), record.level) == ({"pid": 3500}, "WARN")
-
-
 def test_a_kernel_message_keeps_the_words_that_look_like_a_level() -> None:
     assert said("[ 12.123456] INFO: task python:12 blocked for more than 120 seconds.").startswith("INFO: task")
     assert said("Oct 16 01:07:00 h kernel: [  38951]     0 38951   386525").startswith("[  38951]")
@@ -476,9 +470,12 @@ def test_a_parallel_shell_names_the_host_before_each_line(raw: str, host: str, c
         "base64: invalid input",
         "md5sum: bash: No such file or directory",
         "Node7: 2026-02-11 04:10:00,120 INFO step 3",
+        "2026-03-30 21:15:02,114 WARNING train[3500]: hello",
+        "2026-03-30T21:15:02Z INFO train[3500]: hello",
+        "Mar 30 21:15:02 DEBUG train: hello",
     ],
 )
-def test_other_words_before_a_colon_are_no_hosts(raw: str) -> None:
+def test_other_words_before_a_colon_or_a_process_are_no_hosts(raw: str) -> None:
     assert {record.place.host for record in peel(raw).records} == {None}
 
 
