@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from neuron_doctor.engine.elapsed import unmoved_ns
-from neuron_doctor.engine.facts import Clock, Fact, Place, Source
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source
 from neuron_doctor.engine.idleness import idle_ns
 from neuron_doctor.engine.job_logs import job_logs
 from neuron_doctor.engine.last_words import last_words
@@ -22,6 +22,8 @@ from neuron_doctor.engine.zones import STEP_NS
 
 #: What is collected beside dumps of a hang goes on so long after the last operation was issued.
 _LONG_NS = 60 * 10**9
+#: Logs begin so much after the first operation, or clocks of hosts differ so much.
+_SLACK_NS = 10 * 10**9
 #: No collective, and no step of training, takes so long; it is the default time-out of process groups.
 _LONGEST_NS = 600 * 10**9
 #: Facts that only somebody states who gave up, or for whom a worker ended.
@@ -41,11 +43,15 @@ def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iter
     sources = tuple(sources)
     recorded = [fact for fact in collectives if fact.data.get("witness") == "recorder"]
     in_question = recorded or any(fact.kind == "ndet-event" for fact in facts)
-    if not in_question or not _may_move(facts, sources):
+    stands = in_question and (_is_hang(facts) or max(unmoved_ns(facts, sources), idle_ns(facts)) >= _LONGEST_NS)
+    if recorded and not stands and _moved_between_rounds(facts):
+        yield from (_between_rounds(fact) if fact.data.get("witness") == "recorder" else fact for fact in collectives)
+        return
+    if not in_question or stands or not _is_logged(facts, sources):
         yield from _standing(collectives, recorded, facts, sources)
         return
     slow, done = _slow(recorded, facts), _is_done(facts, sources)
-    went_on = _ranks_that_went_on(facts, done=done)
+    went_on = _ranks_that_went_on(facts, sources, done=done)
     yield from (fact for fact in collectives if fact.data.get("witness") != "recorder")
     for fact in recorded:
         if not (slow and fact.data["verdict"] in _OPEN):
@@ -66,10 +72,18 @@ def _standing(
     yield from slow or collectives
 
 
-def _may_move(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
-    """Whether logs were collected, and nothing in them or beside them shows that the job stands."""
-    still_ns = max(unmoved_ns(facts, sources), idle_ns(facts))
-    return _is_logged(facts, sources) and not _is_hang(facts) and still_ns < _LONGEST_NS
+def _moved_between_rounds(facts: Sequence[Fact]) -> bool:
+    from neuron_doctor.engine.dump_rounds import moved_between_rounds  # noqa: PLC0415 - only where there are dumps
+
+    return moved_between_rounds(facts)
+
+
+def _between_rounds(fact: Fact) -> Fact:
+    """What the last of several rounds of dumps shows, as a moment of a job that went on since the one before."""
+    if fact.data["verdict"] not in _OPEN - {"healthy"}:
+        return fact
+    told = f"{fact.data['description']}; but each rank issued and completed operations since the dumps before: the job moved"
+    return _with_verdict(replace(fact, data={**fact.data, "description": told}), "moving")
 
 
 def _is_logged(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
@@ -113,20 +127,38 @@ def _with_verdict(fact: Fact, verdict: str) -> Fact:
     return replace(fact, data={**fact.data, "verdict": verdict})
 
 
-def _ranks_that_went_on(facts: Iterable[Fact], *, done: bool) -> frozenset[int]:
+def _ranks_that_went_on(facts: Iterable[Fact], sources: Iterable[Source], *, done: bool) -> frozenset[int]:
     """The ranks that left a dump and say that their work is done, or make a step, after the last operation of any dump; all,
     where the logs say that the work is `done` and one that is no rank's makes steps after that. A word may be written at once
-    where an operation is only issued: a step counts some time after it, by a clock in UTC."""
+    where an operation is only issued: a step counts some time after it, by a clock in UTC, or of whatever zone, where the log
+    can show the time of that operation in one zone alone."""
     facts = tuple(facts)
     issued = {f.place.rank: ns for f in facts if f.kind == "fr-rank" and isinstance(ns := f.data["last_ns"], int)}
     last = max(issued.values(), default=0)
-    least = {"completion": 1, "progress": _LONG_NS}
-    words = [
-        f for f in facts if f.place.rank in issued and (f.kind == "completion" or (f.kind in least and _is_dated(f)))
-    ]
-    found = {f.place.rank for f in words if f.place.rank is not None and _after_ns(f, last) >= least[f.kind]}
+    begun = {source.id: source.first for source in sources}
+    found = {
+        f.place.rank
+        for f in facts
+        if f.place.rank is not None and f.place.rank in issued and _goes_on(f, begun.get(f.source), last)
+    }
     whole = done and issued and _steps_afterwards(facts, last)
     return frozenset({rank for rank in issued if rank is not None} if whole else found)
+
+
+def _goes_on(fact: Fact, begun: Instant | None, ns: int) -> bool:
+    """Whether a fact of a log that began then is a word of the end after a moment in UTC, or a step long after it."""
+    if fact.kind == "progress":
+        return (_after_ns(fact, ns) if _is_dated(fact) else _in_one_zone_ns(fact, begun, ns)) >= _LONG_NS
+    return fact.kind == "completion" and _after_ns(fact, ns) >= 1
+
+
+def _in_one_zone_ns(fact: Fact, begun: Instant | None, ns: int) -> int:
+    """How long after a moment in UTC a fact was by a clock of whatever zone, if its log can show that moment, from its beginning
+    up to the fact, in one zone and in no other; else -1."""
+    if fact.instant is None or begun is None or begun.clock is not fact.instant.clock:
+        return -1
+    after, shown = (fact.instant.ns - ns) % STEP_NS, fact.instant.ns - begun.ns + _SLACK_NS
+    return after if after <= shown < STEP_NS else -1
 
 
 def _steps_afterwards(facts: Iterable[Fact], ns: int) -> bool:

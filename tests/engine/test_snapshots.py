@@ -225,3 +225,23 @@ def test_a_wait_for_one_rank_is_over_where_one_that_waited_went_on_and_not_where
     assert verdicts(told, dumps=MISSING) == [expected]
     gave_up = dated("hang-report", START_NS, what="watchdog")
     assert verdicts(told, gave_up, dumps=MISSING) == ["rank-missing"]
+
+
+@pytest.mark.parametrize(
+    ("begun_s", "after_s", "expected"),
+    [
+        (-3, 90, "moving"),  # the log of the operation, and no zone but UTC fits
+        (-3 - 3600, 90 - 3600, "moving"),  # the same in the zone an hour west
+        (60, 150, "rank-missing"),  # it begins after it: the log of a later start
+        (-1200, 90, "rank-missing"),  # in another zone it ends before it
+        (-3, 20, "rank-missing"),  # so long a step may take
+    ],
+)
+def test_a_log_of_whatever_zone_counts_where_it_can_hold_the_operation_in_one_zone_alone(
+    begun_s: int, after_s: int, expected: str
+) -> None:
+    last = max(int(str(dump.data["last_ns"])) for dump in MISSING) // 10**9
+    step = replace(dated("progress", (last + after_s) * 10**9), place=Place(rank=1), source="train.log")
+    step = replace(step, instant=Instant((last + after_s) * 10**9, Clock.HOST_LOCAL))
+    log = source("train.log", first=last + begun_s, last=last + after_s, rank=1)
+    assert verdicts(step, dumps=MISSING, sources=(log,)) == [expected]

@@ -1,0 +1,38 @@
+"""Dumps of all ranks that were taken twice within a minute, between which every rank went on: a job that moves.
+
+Whatever waits in the second round waited in another place in the first one, so it shows no more than a moment. That a job
+stopped just in that minute is what its logs would tell of.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from neuron_doctor.engine.dumps import selections
+from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.recorder import RankRecord, rank_record
+
+#: Rounds further apart show two moments, of which the second may be after the end of the job.
+_APART_NS = 60 * 10**9
+
+
+def moved_between_rounds(facts: Iterable[Fact]) -> bool:
+    """Whether of each rank that left a dump an earlier one of the same run is here, since which it has issued operations and
+    seen them completed. A rank of which two dumps are alike stands."""
+    recorded = [fact for fact in facts if fact.kind == "fr-rank" and fact.place.rank is not None]
+    rounds: dict[int, list[RankRecord]] = defaultdict(list)
+    for fact in recorded:
+        if fact.place.rank is not None:
+            rounds[fact.place.rank].append(rank_record(fact, fact.place.rank))
+    if any(len(found) < 2 for found in rounds.values()):  # noqa: PLR2004 - two rounds
+        return False
+    latest = [record for selection in selections(recorded) for record in selection.dumps.values()]
+    return bool(latest) and all(_went_on(record, rounds[record.rank]) for record in latest)
+
+
+def _went_on(record: RankRecord, of_rank: Iterable[RankRecord]) -> bool:
+    before = [one.last_ns for one in of_rank if one.fact.source != record.fact.source]
+    last = max(before, default=0)
+    done = (one for group in record.groups if group.completions for one in (*group.recent, *group.transfers))
+    return 0 < record.last_ns - last <= _APART_NS and any(one.created_ns > last for one in done)
