@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.collectors.base import HEAD, Collector, Input
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.regexes import regex
 
@@ -36,6 +36,9 @@ _LETTER = regex(rb"\A(?:\xef\xbb\xbf)?\s{0,8}(?:From|To|Cc|Subject): {0,4}\S[^\n
 _ADVICE = regex(rb"^[-*\d. \t]{0,8}(?:If|When|Whenever|In case) (?:you|we) (?:see|find|get) ", re.MULTILINE)
 _OF_A_PROGRAM = regex(rb"\d\d:\d\d|^\[ {0,11}\d{1,9}\.\d{6}\]|^Traceback |\b(?:ERROR|WARN|INFO)", re.MULTILINE)
 _FENCE_OR_HEADING = regex(rb"^(?:```|#{2,4} \S)", re.MULTILINE)
+#: Headings of a script, each with the stack of a process right below (py-spy; Python's faulthandler).
+_FENCE_OR_ANY_HEADING = regex(rb"^(?:```|#{1,4} \S[^\n]{0,300}\n)", re.MULTILINE)
+_STACK = regex(rb"\s{0,8}(?:Process \d{1,9}: [^\n]{1,400}\n|(?:Current t|T)hread 0x[\da-f]{4,16})")
 
 
 def is_paper(head: bytes, _name: str) -> bool:
@@ -48,9 +51,16 @@ def is_notes(head: bytes) -> bool:
     if _LETTER.match(head) is not None:
         return True
     if _HEADING.match(head) is not None and _FENCE_OR_HEADING.search(head, 1) is not None:
-        return True
+        return not _shows_stacks(head)
     # in this order: of nearly every log the first line is a program's
     return _OF_A_PROGRAM.search(head) is None and _ADVICE.search(head) is not None
+
+
+def _shows_stacks(head: bytes) -> bool:
+    """Whether there is a stack below each heading, but the last one where the head ends in it, and nothing is quoted."""
+    marks = list(_FENCE_OR_ANY_HEADING.finditer(head))
+    whole = marks[:-1] if len(head) >= HEAD else marks
+    return bool(whole) and all(_STACK.match(head, mark.end()) for mark in whole)
 
 
 def _collect(_inp: Input) -> Iterable[Fact]:

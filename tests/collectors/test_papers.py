@@ -52,6 +52,26 @@ def test_markdown_is_notes() -> None:
     assert is_notes(b"\xef\xbb\xbf## What we saw\n\ntext\n\n### Later\n")
 
 
+STACK = b'Process 5200: python -u train.py\nPython v3.10.12\n\nThread 5200 (idle): "MainThread"\n    step (train.py:288)\n\n'
+
+
+def test_stacks_below_the_headings_of_a_script_are_no_notes() -> None:
+    headings = [b"### py-spy dump --pid 5200   # rank 0\n", b"### py-spy dump --pid 5201   # rank 1\n"]
+    assert not is_notes(b"".join(heading + STACK for heading in headings))
+    assert not is_notes(
+        b"## rank 0\nThread 0x00007f1c00e280 (most recent call first):\n  x\n## rank 1\nCurrent thread 0x00007f1c00e281\n"
+    )
+    assert not is_notes(b"# rank 0\n" + STACK * 600 + b"# rank 1\n" + STACK)
+    filled = (b"## rank 0\n" + STACK) * 1000
+    assert not is_notes(filled[:65536]), "wherever the head ends"
+
+
+def test_notes_that_quote_a_stack_are_notes() -> None:
+    assert is_notes(b"# Hang of last week\n" + STACK + b"## What it was\nthe loader, see above\n")
+    assert is_notes(b"# Hang of last week\nAs always:\n\n## rank 0\n" + STACK)
+    assert is_notes(b"# Hang of last week\n```\n" + STACK + b"```\n")
+
+
 @pytest.mark.parametrize(
     "head", [b"From: pat\n", b"\nSubject: Re: [ops] job 812\nFrom: pat\n", b"To: ml-oncall@a.example\n"]
 )

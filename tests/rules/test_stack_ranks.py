@@ -44,6 +44,37 @@ def test_a_heading_of_another_number_tells_no_rank(heading: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "### py-spy dump --pid 4410   # rank 6  2026-10-08T04:46:22Z",
+        "$ py-spy dump -p 4410  # rank=6",
+        "[ec2-user@trn-b02 ~]$ sudo py-spy dump -p 4410 # trn-b02, global rank 6 of 16",
+        "root@trn-b02:~# py-spy dump --native --pid 4410 # local rank 2, rank 6",
+        "+ py-spy dump --pid 4410 # pid 4410 (rank 6)",
+    ],
+)
+def test_a_remark_behind_the_command_tells_the_rank_of_the_stack_below_it(command: str) -> None:
+    assert ranks(f'{command}\nProcess 4410: python train.py\nThread 4410 (idle): "MainThread"\n') == {(4410, 6)}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "### py-spy dump --pid 4410   # local rank 6",
+        "### py-spy dump --pid 4410   # tp rank 6 of 8",
+        "$ py-spy dump --pid 4410   # ranks 0-7",
+        "$ py-spy dump --pid 4410   # rank 0-7",
+        "$ py-spy dump --pid 4410   # node_rank 1",
+        "$ py-spy dump --pid 4410",
+    ],
+)
+def test_a_remark_of_another_number_tells_no_rank(command: str) -> None:
+    below = 'Process 4410: python train.py\nThread 4410 (idle): "MainThread"\n'
+    assert ranks(f"{command}\n{below}") == set()
+    assert ranks(f"$ py-spy dump --pid 4000 # rank 6\nError: No such process\n{command}\n{below}") == set()
+
+
+@pytest.mark.parametrize(
     "title", ["trainer[rank 6]", "sft: rank=6", "python -u t.py --rank 6 --local-rank 2", "ray::W (RANK=6)"]
 )
 def test_a_process_tells_its_rank_by_its_title_or_its_arguments(title: str) -> None:
