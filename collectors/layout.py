@@ -6,7 +6,7 @@ extension, date and words for evidence), below what all paths have in common, by
 
 1. **Name.** The part is the name of a host that content states (`place.host` of facts, identities, Slurm's and
    Kubernetes' nodes), in upper or lower case, or the first label of it; or it begins with it and a dot (`w2.train.log`),
-   or has the number of a job before it (`job_4411_w2.log`).
+   or has the number of a job before it (`job_4411_w2.log`), or words for a program (`worker-trn-06.out`, `worded_names`).
 2. **Siblings.** Parts side by side with one shape (numbers and single letters aside; a word of two letters at least;
    none of the words that never mean a host: attempts, ranks, experiments, racks ...), and
    a. one of them is a host by its name; or
@@ -71,6 +71,7 @@ from neuron_doctor.collectors.sibling_hosts import (
     proof,
     telling,
 )
+from neuron_doctor.collectors.worded_names import hosts_behind_words
 from neuron_doctor.engine.facts import Collection, Fact, Place, Source
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
@@ -161,7 +162,8 @@ def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple
     on_lines = hosts_of_labels(sources, facts, names)
     labels = {name.casefold(): name for name in names.values() if name.casefold() in on_lines}
     proven.update({name: (Proof.MACHINE, shown) for name, shown in labels.items() if name not in proven})
-    proven.update({name: (Proof.NAME, shown) for name, shown in known.items()})
+    worded = hosts_behind_words(_parts_with_names(below.values()), known)
+    proven.update({name: (Proof.NAME, shown) for name, shown in {**worded, **known}.items()})
     unplaced = [source for source in sources if not source.place.host]
     in_trees = hosts_of_trees(sources, facts)
     by_path = {s.path: in_trees.get(s.path) or _host(below[s.path], proven) for s in unplaced}
@@ -170,6 +172,12 @@ def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple
 
 
 # --- parts of paths
+
+
+def _parts_with_names(paths: Iterable[Sequence[str]]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The names of the parts of paths, each with the parts that it lies in."""
+    for parts in paths:
+        yield from ((tuple(parts[:number]), name) for number, part in enumerate(parts) if (name := _name(part)))
 
 
 def _split(path: str) -> list[str]:

@@ -28,3 +28,9 @@ from vs versus and against
 """
 #: What a name goes on with behind that of a host where it is about another one: `trn-2-replacement.log`.
 OF_ANOTHER_HOST = frozenset(_OF_ANOTHER.split())
+_BEFORE = """
+worker workers actor learner trainer engine agent executor driver service server replica raylet ray vllm nemo torchrun mpirun srun
+node host pod job task proc process main train training eval inference serving log logs out err
+"""
+#: What a name begins with before that of the host on which it ran: `worker-trn-06.out`.
+BEFORE_A_HOST = frozenset(_BEFORE.split())
