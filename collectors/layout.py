@@ -21,6 +21,7 @@ extension, date and words for evidence), below what all paths have in common, by
    e. directories, with a file of the same name each, tell of ranks that are the blocks a launcher gives to hosts: as many
       each, eight at least, one after the other (0-7, 8-15). Nor does this need a shape. Of fewer ranks (two at least),
       three directories, without a gap from rank 0 on, that ran at once: what a person sorts (`stuck/ fine/`) is not so even.
+   f. such siblings lie in a directory beside theirs (`J801/atlas3.log`, where `J802/atlas8.log atlas9.log` are hosts).
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise.
    Of what is called `worker-3`, c. and e. prove nothing. A name of one letter and a number (`n101/`) needs b., and ranks of
@@ -66,6 +67,7 @@ from neuron_doctor.collectors.sibling_hosts import (
     Proof,
     Telling,
     in_blocks_of_ranks,
+    may_be_hosts,
     on_each_machine,
     paired_with_a_machine,
     proof,
@@ -253,18 +255,34 @@ def _families(
                 told = told or telling(source, facts.get(source.path, ()), above)
                 siblings = families[tuple(parts[:number]), shape]
                 siblings.setdefault(name, Member()).add(rest[number + 1 :], told, source.kind)
-    for (_, shape), members in families.items():
+    shown = {family: _shown(family[1], members, known) for family, members in families.items() if family[1] != _ANY}
+    alike = {key for (within, shape), what in shown.items() if what for key in _cousins(within, shape)}
+    for (within, shape), members in families.items():
         if shape != _ANY:
-            shown = proof(members, known, short=_is_short(shape))
-            shown = Proof.NONE if shown is Proof.JOB and _words(shape) <= _WEAK else shown
-            yield members, shown
-            if not shown:
+            what = shown[within, shape]
+            yield members, what
+            if not what:
                 yield paired_with_a_machine(members), Proof.MACHINE
+            if not what and not alike.isdisjoint(_cousins(within, shape)) and may_be_hosts(members):
+                yield members, Proof.JOB
         else:
             machines = {name: member for name, member in members.items() if member.of_host}
             yield machines, Proof.MACHINE if on_each_machine(machines) else Proof.NONE
             words = {name: member for name, member in members.items() if not _is_short(name) and _words(name) - _WEAK}
             yield in_blocks_of_ranks(words), Proof.JOB
+
+
+def _shown(shape: str, members: Mapping[str, Member], known: Mapping[str, str]) -> Proof:
+    """What shows that siblings of one shape are hosts."""
+    what = proof(members, known, short=_is_short(shape))
+    return Proof.NONE if what is Proof.JOB and _words(shape) <= _WEAK else what
+
+
+def _cousins(above: Sequence[str], shape: str) -> set[tuple[str, ...]]:
+    """What siblings have in common with those of one shape in a directory beside theirs: `J801/atlas3.log`, `J802/atlas8.log`."""
+    if not above or _is_short(shape) or _words(shape) <= _WEAK:
+        return set()
+    return {("beside", *above[:-1], shape), ("numbered", *(_NUMBER.sub("#", part) for part in above), shape)}
 
 
 def _host(parts: Sequence[str], proven: Hosts) -> str | None:

@@ -179,6 +179,12 @@ def proof(members: Mapping[str, Member], is_host: Mapping[str, str], *, short: b
     return Proof.JOB if not short and _alike(members.values()) and (apart or _one_job(members.values())) else Proof.NONE
 
 
+def may_be_hosts(members: Mapping[str, Member]) -> bool:
+    """Nothing that these siblings tell shows that they are runs or copies."""
+    told = [member.told for member in members.values()]
+    return not (_one_machine(told) or _same_ranks(told) or _one_after_another(told, _SLACK_NS))
+
+
 def on_each_machine(members: Mapping[str, Member]) -> bool:
     """Each is a directory with a file of the same name of a kind that is made once on a host, or a name that a file of the
     same such kind and a log bear; and they ran beside each other. Then any names will do."""
@@ -282,10 +288,10 @@ def _at_once(told: Sequence[Telling], slack: int = 0) -> bool:
     return bool(groups) and all(max(f for f, _ in group) <= min(last for _, last in group) + slack for group in groups)
 
 
-def _one_after_another(told: Sequence[Telling]) -> bool:
+def _one_after_another(told: Sequence[Telling], slack: int = 0) -> bool:
     """No two of those that have times of one clock ran at the same time."""
     groups = _clocks(told)
-    apart = (a[1] < b[0] for group in groups for a, b in pairwise(group))
+    apart = (a[1] + slack < b[0] for group in groups for a, b in pairwise(group))
     return bool(groups) and all(apart)
 
 

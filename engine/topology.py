@@ -106,7 +106,7 @@ def _ranks(fact: Fact, place: Place) -> tuple[int, ...]:
 
 def _of_other_jobs(facts: Iterable[Fact], placed: Iterable[Place]) -> tuple[set[int], set[int]]:
     """The ranks of which several jobs tell, and not each of them where it ran; and those of which a job tells that says of none
-    where it ran, while another does: where another job's ran proves nothing."""
+    where it ran, while another does, or beside other jobs that do: where another job's ran proves nothing."""
     tell: dict[int, set[str]] = defaultdict(set)
     place: dict[int, set[str]] = defaultdict(set)
     for fact, at in zip(facts, placed, strict=False):
@@ -115,7 +115,7 @@ def _of_other_jobs(facts: Iterable[Fact], placed: Iterable[Place]) -> tuple[set[
             place[rank] |= {at.job or ""} if at.host else set()
     shared = {rank for rank, jobs in tell.items() if len(jobs) > 1 and jobs != place[rank]}
     placing = set().union(*place.values())
-    return shared, {rank for rank, jobs in tell.items() if placing and not jobs <= placing}
+    return shared, {rank for rank, jobs in tell.items() if placing and (len(placing) > 1 or not jobs <= placing)}
 
 
 def _shortens_a_node(source: Source, nodes: Iterable[str]) -> bool:

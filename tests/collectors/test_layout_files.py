@@ -51,3 +51,25 @@ def test_a_file_is_of_the_host_whose_name_stands_behind_the_number_of_a_job() ->
     stated = [fact("job_4411_w-b0.log", place=Place(host=f"w-b{n}")) for n in range(2)]
     assert hosts(together(*logs, *stated)) == {"job_4411_w-b0.log": "w-b0", "job_4411_w-b1.log": "w-b1"}
     assert not {"w-b0", "w-b1"} & set(hosts(together(*logs)).values())
+
+
+@pytest.mark.parametrize(("one", "other"), [("J801", "J802"), ("J801/logs", "J802/logs"), ("llama", "mixtral")])
+def test_files_called_like_the_hosts_of_a_directory_beside_theirs_are_of_hosts(one: str, other: str) -> None:
+    known = ranks(f"{other}/atlas8.log", 0), ranks(f"{other}/atlas9.log", 32)
+    found = hosts(together(*known, source(f"{one}/atlas3.log"), source(f"{one}/atlas4.log")))
+    assert sorted(map(str, found.values())) == ["atlas3", "atlas4", "atlas8", "atlas9"]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [ranks("J801/atlas3.log", 0), ranks("J801/atlas4.log", 0)],  # copies, or runs
+        [source("J801/atlas3.log", start=0), source("J801/atlas4.log", start=5000)],
+        [source("J801/retry3.log"), source("J801/retry4.log")],
+        [source("J801/seed-3.log"), source("J801/seed-4.log")],
+        [source("J801/x/atlas3.log"), source("J801/x/atlas4.log")],
+    ],
+)
+def test_runs_and_names_of_another_shape_are_no_hosts_though_hosts_lie_beside_them(others: list[Collection]) -> None:
+    found = hosts(together(ranks("J802/atlas8.log", 0), ranks("J802/atlas9.log", 32), *others))
+    assert {host for path, host in found.items() if "J801" in path} == {None}

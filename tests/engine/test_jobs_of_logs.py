@@ -66,3 +66,47 @@ def test_a_log_in_the_directory_of_a_host_is_not_all_of_its_job() -> None:
     log = Source("a", "q-1/run-5120.out", "log", place=Place(host="q-1"))
     [source] = in_their_jobs(Collection((log,), (row("5120", "q-[1-2]"),))).sources
     assert source.place == Place(host="q-1")
+
+
+def jobs(*told: tuple[str, str | None, int | None]) -> list[str | None]:
+    """The jobs of the facts, each of which is said in a file, of a host and of a rank."""
+    facts = tuple(replace(hit("x", source=path, host=host, rank=rank), span=Span(path)) for path, host, rank in told)
+    sources = tuple(Source(path, path, "log") for path in dict.fromkeys(path for path, *_ in told))
+    return [fact.place.job for fact in in_their_jobs(Collection(sources, facts)).facts]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("b.tar.gz!b/J801/n3.log", "b.tar.gz!b/J802/n8.log"),
+        ("job-801/n3.log", "job-802/n8.log"),
+        ("job_id_801/logs/n3.log", "job_id_802/logs/n8.log"),
+        ("slurm-801/n3.log", "slurm-802/n8.log"),
+        ("x/jobs/801/n3.log", "x/jobs/802/n8.log"),
+        ("/scratch/job-5150/J801/n3.log", "/scratch/job-5150/J802/n8.log"),
+    ],
+)
+def test_directories_called_after_jobs_that_tell_of_one_rank_on_two_hosts_are_of_two_jobs(one: str, other: str) -> None:
+    assert jobs((one, "n3", 0), (one, None, None), (other, "n8", 0), (other, "n8", 5)) == ["801", "801", "802", "802"]
+    assert jobs((one, None, 0), (other, "n8", 0)) == ["801", "802"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("run-801/n3.log", "run-802/n8.log"),
+        ("801/n3.log", "802/n8.log"),
+        ("jobs/1/n3.log", "jobs/2/n8.log"),
+        ("J2025/n3.log", "J2026/n8.log"),
+        ("a/J801/n3.log", "b/J802/n8.log"),
+        ("J801/n3.log", "J801/n8.log"),
+    ],
+)
+def test_directories_with_other_names_or_elsewhere_are_of_no_jobs(one: str, other: str) -> None:
+    assert jobs((one, "n3", 0), (other, "n8", 0)) == [None, None]
+
+
+def test_directories_of_one_job_or_of_one_that_ran_again_on_its_hosts_stay_together() -> None:
+    one, other = "J801/a.log", "J802/a.log"
+    assert jobs((one, "n3", 0), (other, "n8", 8)) == [None, None]
+    assert jobs((one, "n3", 0), (other, "n8", 0), (other, "n3", 1)) == [None, None, None]

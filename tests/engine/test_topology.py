@@ -268,3 +268,5 @@ def test_nor_do_its_blocks_of_ranks_say_where_those_of_another_job_are() -> None
         assert next(f.place.host for f in complete(facts, survey(facts, ())) if f.source == "o") is None
     for facts in ((*of_job_7(3), own), (*of_job_7(3), hit("x", rank=3, source="q"))):
         assert survey(facts, ()).host_of_rank[3] == "n0"
+    placing = hit("x", rank=40, job="8", host="m0", source="r")
+    assert survey((*of_job_7(3), other, placing), ()).host_of_rank.get(3) is None
