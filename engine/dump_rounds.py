@@ -32,7 +32,28 @@ def moved_between_rounds(facts: Iterable[Fact]) -> bool:
 
 
 def _went_on(record: RankRecord, of_rank: Iterable[RankRecord]) -> bool:
-    before = [one.last_ns for one in of_rank if one.fact.source != record.fact.source]
-    last = max(before, default=0)
+    earlier = [one for one in of_rank if one.fact.source != record.fact.source]
+    before = max(earlier, key=lambda one: one.last_ns, default=None)
+    if (
+        before is None
+        or not 0 < record.last_ns - before.last_ns <= _APART_NS
+        or not _are_of_one_process(before, record)
+    ):
+        return False
     done = (one for group in record.groups if group.completions for one in (*group.recent, *group.transfers))
-    return 0 < record.last_ns - last <= _APART_NS and any(one.created_ns > last for one in done)
+    return any(one.created_ns > before.last_ns for one in done)
+
+
+def _are_of_one_process(earlier: RankRecord, later: RankRecord) -> bool:
+    """Whether what the later dump describes goes on where the earlier one ends, in the order of issue as in time: the same rank
+    of another job is elsewhere."""
+    groups = [{(group.name, group.members) for group in one.groups} for one in (earlier, later)]
+    described = (
+        one
+        for group in later.groups
+        for one in (*group.recent, *group.pending, *group.transfers, *group.pending_transfers)
+    )
+    last = earlier.last_record()
+    return groups[0] <= groups[1] and all(
+        (one.record > last) == (one.created_ns > earlier.last_ns) for one in described if one.created_ns
+    )

@@ -62,6 +62,15 @@ def test_rounds_that_are_far_apart_are_two_moments() -> None:
     assert verdicts(dumps=[*earlier(dumps(200, "a"), 90), *SECOND]) == WAITS
 
 
+def test_dumps_of_another_job_of_the_same_ranks_are_no_round_of_this_one() -> None:
+    """It is as far now as this one was before."""
+    other = [
+        replace(fact, data={**fact.data, "last_ns": int(str(of_this.data["last_ns"])) - 1})
+        for fact, of_this in zip(dumps(200, "a"), SECOND, strict=True)
+    ]
+    assert verdicts(dumps=[*other, *SECOND]) == WAITS
+
+
 def test_a_rank_that_is_in_one_round_only_may_be_the_one_that_stands() -> None:
     assert verdicts(dumps=[*dumps(200, "a", without=(2,)), *SECOND]) == WAITS
 

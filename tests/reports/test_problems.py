@@ -61,7 +61,8 @@ def test_a_long_line_is_cut_around_what_is_meant() -> None:
 
 def test_people_see_place_check_line_and_what_to_do() -> None:
     assert FORMATS["text"]([PROBLEM], FILES) == (
-        "packs/my/a.yaml:2:8: error: there is no cause 'bug' [name]\n  2 | cause: bug\n    |        ^^^\n  did you mean 'but'?\n\n"
+        "packs/my/a.yaml:2:8: error: there is no cause 'bug' [name]\n"
+        "  2 | cause: bug\n    |        ^^^\n  did you mean 'but'?\n\n"
     )
     assert FORMATS["text"]([WHOLE], FILES) == "my/b.yaml: error: cannot be read: 100%\\n [file]\n\n"
 
