@@ -73,6 +73,12 @@ def marked_lines(sources: Iterable[str]) -> list[str]:
     return found
 
 
+def names_a_log(text: str) -> bool:
+    """Whether a text is of the form LOG:LINES, and there is such a log: a line of a log may end with a number, too."""
+    path, _, numbers = text.rpartition(":")
+    return bool(_RANGES.fullmatch(numbers)) and Path(path).is_file()
+
+
 def everything(sources: Iterable[str]) -> Iterator[str]:
     """All lines of the logs in which lines are marked, each log once."""
     for path in dict.fromkeys(_parsed(source)[0] for source in sources):

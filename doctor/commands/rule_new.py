@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -10,11 +11,14 @@ from neuron_doctor.commands.inputs import NoBuiltin, Rules, stop_on_usage_errors
 from neuron_doctor.commands.outputs import write
 from neuron_doctor.engine.grades import Severity
 
+if TYPE_CHECKING:
+    from neuron_doctor.ruledraft import Draft
+
 
 def new(
     name: str = typer.Argument(metavar="ID", help="What the rule is called: small letters, digits and hyphens."),
     source: list[str] = typer.Option(
-        ...,
+        [],
         "--from",
         metavar="LOG:LINES",
         help="Lines that it is to find, such as run.log:17 or run.log:17-19,40; repeat.",
@@ -30,7 +34,7 @@ def new(
 ) -> None:
     """Draft a rule from lines of a log: what varies in them is replaced, near misses are proposed, and the draft is tried.
 
-    Exit status 1 if the draft does not pass its own examples.
+    What no option says is asked for. Exit status 1 if the draft does not pass its own examples.
     """
     import json  # noqa: PLC0415 - loaded when it runs, so that --help is quick
 
@@ -38,7 +42,7 @@ def new(
     from neuron_doctor.engine.rulefile import rule_schema  # noqa: PLC0415
     from neuron_doctor.packs import load_with_examples  # noqa: PLC0415
     from neuron_doctor.request import Packs  # noqa: PLC0415
-    from neuron_doctor.ruledraft import SCHEMA, as_yaml, drafted, everything, marked_lines  # noqa: PLC0415
+    from neuron_doctor.ruledraft import SCHEMA, as_yaml  # noqa: PLC0415
     from neuron_doctor.ruletest import check_rule  # noqa: PLC0415
     from neuron_doctor.scan import Engine  # noqa: PLC0415
 
@@ -46,7 +50,7 @@ def new(
     if target.exists():
         raise typer.BadParameter(f"{target} exists already")
     try:
-        draft = drafted(marked_lines(source), everything(source))
+        draft = _drafted(source)
     except (OSError, ValueError) as error:
         raise typer.BadParameter(str(error)) from error
     said = {
@@ -69,3 +73,14 @@ def new(
         )
     [rule] = [rule for rule in rulebook.rules if rule.id == name]
     finish(check_rule(rule, rulebook, Engine.of(rulebook)), "failure", "in the draft's own examples")
+
+
+def _drafted(sources: list[str]) -> Draft:
+    """From marked lines; where none are, from those that are asked for, or from a line that is pasted there."""
+    from neuron_doctor.ruledraft import drafted, everything, marked_lines, names_a_log  # noqa: PLC0415
+
+    answer = "" if sources else typer.prompt("Lines that it is to find (LOG:LINES, or such a line itself)")
+    if answer and not names_a_log(answer):
+        return drafted([answer], ())
+    marked = sources or [answer]
+    return drafted(marked_lines(marked), everything(marked))

@@ -117,6 +117,21 @@ def test_a_drafted_rule_is_written_and_passes_its_own_examples(tmp_path: Path) -
     assert "exists already" in again.stderr
 
 
+@pytest.mark.parametrize("by_name", [True, False])
+def test_the_lines_are_asked_for_where_no_option_names_them_and_may_be_pasted(tmp_path: Path, by_name: bool) -> None:
+    log = tmp_path / "run.log"
+    line = "acme: shard 7 is bad, giving up: 3"
+    log.write_text(f"{line}\n")
+    answers = ["A shard is bad", "disk-full", "It is bad.", "https://wiki.example", f"{log}:1" if by_name else line]
+    done = CliRunner().invoke(
+        app, ["rules", "new", "acme", "-o", str(tmp_path / "pack")], input="\n".join(answers) + "\n"
+    )
+    assert done.exit_code == 0, done.output
+    written = yaml.safe_load((tmp_path / "pack" / "acme.yaml").read_text())
+    assert written["patterns"]["acme-text"]["regex"].startswith(r"acme: shard (?P<shard>\d{1,12}) is bad")
+    assert written["examples"]["positive"][0]["text"] == line
+
+
 def test_a_cause_that_does_not_exist_is_told_with_what_was_meant(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     log.write_text("the acme disk is full\n")
