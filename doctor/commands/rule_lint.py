@@ -54,7 +54,8 @@ def lint(
 
 
 def _path(file: PackFile) -> str:
-    """A file as tools name it that run where we run: from here on, if it is below."""
+    """A file as tools name it that run where we run: from here on, if it is below, and not all is."""
     path = Path(file.path)
     here = Path.cwd()
-    return path.relative_to(here).as_posix() if path.is_relative_to(here) else file.path
+    below = path.is_relative_to(here) and here != Path(here.anchor)
+    return path.relative_to(here).as_posix() if below else file.path
