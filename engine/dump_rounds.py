@@ -6,7 +6,7 @@ stopped just in that minute is what its logs would tell of.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from neuron_doctor.engine.dumps import selections
@@ -20,15 +20,16 @@ _APART_NS = 60 * 10**9
 def moved_between_rounds(facts: Iterable[Fact]) -> bool:
     """Whether of each rank that left a dump an earlier one of the same run is here, since which it has issued operations and
     seen them completed. A rank of which two dumps are alike stands."""
-    recorded = [fact for fact in facts if fact.kind == "fr-rank" and fact.place.rank is not None]
+    recorded = [fact for fact in facts if fact.kind == "fr-rank"]
+    times = Counter(fact.place.rank for fact in recorded if fact.place.rank is not None)
+    if not times or min(times.values()) == 1:  # one round, as nearly always: no dump is looked into
+        return False
     rounds: dict[int, list[RankRecord]] = defaultdict(list)
     for fact in recorded:
         if fact.place.rank is not None:
             rounds[fact.place.rank].append(rank_record(fact, fact.place.rank))
-    if any(len(found) < 2 for found in rounds.values()):  # noqa: PLR2004 - two rounds
-        return False
-    latest = [record for selection in selections(recorded) for record in selection.dumps.values()]
-    return bool(latest) and all(_went_on(record, rounds[record.rank]) for record in latest)
+    latest = (record for selection in selections(recorded) for record in selection.dumps.values())
+    return all(_went_on(record, rounds[record.rank]) for record in latest)
 
 
 def _went_on(record: RankRecord, of_rank: Iterable[RankRecord]) -> bool:

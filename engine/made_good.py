@@ -27,16 +27,8 @@ KIND = "attempt"
 SHOWN, EARLIER = "kubectl logs", "kubectl logs --previous"
 #: What events of Kubernetes tell of a pod that does not come up; others, as evictions, end one that has.
 _OF_STARTS = frozenset(
-    {
-        "BackOff",
-        "Failed",
-        "FailedAttachVolume",
-        "FailedCreatePodSandBox",
-        "FailedMount",
-        "FailedScheduling",
-        "Unhealthy",
-    }
-    | {"UnexpectedAdmissionError"}
+    {"BackOff", "Failed", "FailedAttachVolume", "FailedCreatePodSandBox", "FailedMount", "FailedScheduling"}
+    | {"UnexpectedAdmissionError", "Unhealthy"}
 )
 #: The pods of Flyte: execution, node, attempt.
 _OF_FLYTE = regex(r"(?P<step>[a-z][a-z\d]{9,31}-n\d{1,4})-(?P<attempt>\d{1,3})")
