@@ -24,28 +24,39 @@ def _key(names: bytes) -> bytes:
 
 
 _PATTERN = _key(rb"pattern")
-#: What must all be there, one format a line.
+#: What must all be there, one format a line: words, which are quickly not found in a log, and the places where they stand.
 _FORMATS = tuple(
-    tuple(regex(sign, re.MULTILINE) for sign in signs)
-    for signs in (
-        (_key(rb"alert"), _key(rb"expr")),
-        (_key(rb"record"), _key(rb"expr")),
-        (rb"^route:", rb"^receivers:"),
-        (_key(rb"plugin"), _key(rb"rules"), _PATTERN, _key(rb"source|logPath|pluginConfig")),
-        (_key(rb"panels"), _key(rb"schemaVersion")),
-        (_key(rb"noDataState"), _key(rb"execErrState")),
-        (_key(rb"metricFilters|metricTransformations"), _key(rb"filterPattern")),
-        (_key(rb"query"), _key(rb"type") + rb'[ \t]{0,4}"?(?:log|metric|query|event-v2) alert\b'),
-        (rb"^\[(?:SERVICE|INPUT)\]\s*$", rb"^\[(?:FILTER|OUTPUT)\]\s*$"),
-        (rb"^\[(?:MULTILINE_)?PARSER\]\s*$", rb"^[ \t]{1,8}(?i:regex|rule)[ \t]"),
-        (rb"^<(?:source|filter\b[^>\n]{0,100})>\s*$", rb"^</(?:source|filter)>\s*$"),
-        (rb"^\[sources\.[\w.-]{1,80}\]\s*$", rb"^\[(?:transforms|sinks)\.[\w.-]{1,80}\]\s*$"),
-        (rb"^(?:input|filter) ?\{\s*$", rb"^output ?\{\s*$"),
-        (rb"^(?:clients|positions):", rb"^scrape_configs:"),
-        (rb"^filebeat\.(?:inputs|modules|autodiscover):", rb"^[ \t]{0,20}- type:|^output\."),
-        (rb"^receivers:", rb"^exporters:", rb"^service:"),
-        (rb'^:(?:msg|rawmsg|programname), ?!?(?:contains|regex|ereregex|startswith|isequal),? ?"',),
-        (rb"^watchfor /", rb"^[ \t]{1,8}(?:echo|exec|mail|pipe|throttle|threshold)\b"),
+    (words, tuple(regex(sign, re.MULTILINE) for sign in signs))
+    for words, *signs in (
+        ((b"alert", b"expr"), _key(rb"alert"), _key(rb"expr")),
+        ((b"record", b"expr"), _key(rb"record"), _key(rb"expr")),
+        ((b"\nroute:", b"\nreceivers:"), rb"^route:", rb"^receivers:"),
+        (
+            (b"plugin", b"rules", b"pattern"),
+            *(_key(rb"plugin"), _key(rb"rules"), _PATTERN, _key(rb"source|logPath|pluginConfig")),
+        ),
+        ((b"panels", b"schemaVersion"), _key(rb"panels"), _key(rb"schemaVersion")),
+        ((b"noDataState", b"execErrState"), _key(rb"noDataState"), _key(rb"execErrState")),
+        ((b"filterPattern",), _key(rb"metricFilters|metricTransformations"), _key(rb"filterPattern")),
+        (
+            (b"query", b" alert"),
+            _key(rb"query"),
+            _key(rb"type") + rb'[ \t]{0,4}"?(?:log|metric|query|event-v2) alert\b',
+        ),
+        *(
+            ((b"\n[" + one, b"\n[" + other), rb"^\[" + one + rb"\]\s*$", rb"^\[" + other + rb"\]\s*$")
+            for one in (b"SERVICE", b"INPUT")
+            for other in (b"FILTER", b"OUTPUT")
+        ),
+        ((b"PARSER]",), rb"^\[(?:MULTILINE_)?PARSER\]\s*$", rb"^[ \t]{1,8}(?i:regex|rule)[ \t]"),
+        ((b"\n</",), rb"^<(?:source|filter\b[^>\n]{0,100})>\s*$", rb"^</(?:source|filter)>\s*$"),
+        ((b"\n[sources.",), rb"^\[sources\.[\w.-]{1,80}\]\s*$", rb"^\[(?:transforms|sinks)\.[\w.-]{1,80}\]\s*$"),
+        ((b"\noutput",), rb"^(?:input|filter) ?\{\s*$", rb"^output ?\{\s*$"),
+        ((b"\nscrape_configs:",), rb"^(?:clients|positions):", rb"^scrape_configs:"),
+        ((b"\nfilebeat.",), rb"^filebeat\.(?:inputs|modules|autodiscover):", rb"^[ \t]{0,20}- type:|^output\."),
+        ((b"\nreceivers:", b"\nexporters:", b"\nservice:"), rb"^receivers:", rb"^exporters:", rb"^service:"),
+        ((b"\n:",), rb'^:(?:msg|rawmsg|programname), ?!?(?:contains|regex|ereregex|startswith|isequal),? ?"'),
+        ((b"\nwatchfor /",), rb"^watchfor /", rb"^[ \t]{1,8}(?:echo|exec|mail|pipe|throttle|threshold)\b"),
     )
 )
 #: A line that a program wrote, and objects of a cluster in which something happens.
@@ -58,8 +69,12 @@ _HAPPENED = regex(
 
 def is_watch_rules(head: bytes, _name: str) -> bool:
     """Whether it is the settings of a program that watches for messages."""
-    text = head.replace(b"\r\n", b"\n")
-    return any(all(sign.search(text) for sign in signs) for signs in _FORMATS) and _HAPPENED.search(text) is None
+    text = b"\n" + head.replace(b"\r\n", b"\n")
+    return any(_is_of(text, *known) for known in _FORMATS) and _HAPPENED.search(text) is None
+
+
+def _is_of(text: bytes, words: tuple[bytes, ...], signs: tuple[re.Pattern[bytes], ...]) -> bool:
+    return all(word in text for word in words) and all(sign.search(text) for sign in signs)
 
 
 def _collect(_inp: Input) -> Iterable[Fact]:
