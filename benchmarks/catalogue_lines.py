@@ -17,6 +17,7 @@ from neuron_doctor.rulefiles import texts_of
 
 _LONGEST = 2000
 _NAME = re.compile(r"\(\?P<\w+>")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class CatalogueLines:
 
     @property
     def for_ripgrep(self) -> str:
-        """The same for `rg -f`, a line each: without names, which must be unique there."""
-        return "".join(f"{_NAME.sub('(?:', one)}\n" for one in self.expressions)
+        """The same for `rg -f`, a line each: without names, which must be unique there, and over bytes."""
+        return "".join(f"{_BEYOND_ASCII.sub(_as_bytes, _NAME.sub('(?:', one))}\n" for one in self.expressions)
 
     @cached_property
     def hits(self) -> list[str]:
@@ -81,3 +82,7 @@ class CatalogueLines:
 def _lines_of(example: ExampleDoc) -> Iterator[str]:
     for text in texts_of(example).values():
         yield from (line.rstrip() for line in text.split("\n"))
+
+
+def _as_bytes(character: re.Match[str]) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in character[0].encode())

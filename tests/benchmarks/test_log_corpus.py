@@ -25,6 +25,13 @@ def corpus(lines: CatalogueLines) -> LogCorpus:
     return LogCorpus.drawn(lines, blocks=3)
 
 
+def test_what_ripgrep_looks_for_over_bytes_has_no_characters_beyond_them(lines: CatalogueLines) -> None:
+    """It refuses the whole file else, and most measures have no yardstick."""
+    assert not all(one.isascii() for one in lines.expressions)
+    assert lines.for_ripgrep.isascii()
+    assert lines.for_ripgrep.count("\n") == len(lines.expressions)
+
+
 @pytest.mark.heavy
 def test_a_thousandth_of_the_lines_hits(lines: CatalogueLines, corpus: LogCorpus) -> None:
     text = b"".join(corpus.blocks).decode().splitlines()
