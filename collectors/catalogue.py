@@ -46,11 +46,11 @@ def collectors_for(
 
 
 _PRECISE: tuple[Collector, ...] = (
+    flight_recorder.COLLECTOR,  # of a job of thousands of ranks there are as many, and they tell themselves by their first bytes
     papers.COLLECTOR,
     programs.COLLECTOR,
     watch_rules.COLLECTOR,
     suite_reports.COLLECTOR,
-    flight_recorder.COLLECTOR,
     *ndet.COLLECTORS,
     neuron_monitor.COLLECTOR,
     metric_tables.COLLECTOR,
