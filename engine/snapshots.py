@@ -30,8 +30,8 @@ _LONGEST_NS = 600 * 10**9
 _GAVE_UP = frozenset({"hang-report", "launcher-failure", "status"})
 
 #: What the dumps of a job that moves may look like as well; and those of one that moves and waits for a straggler.
-_PASSING = frozenset({"transport-stall", "device-stuck", "undecided", "outside"})
-_OPEN = _PASSING | {"moving", "healthy", "partial-completion", "rank-missing", "p2p-missing"}
+_PASSING = frozenset({"transport-stall", "device-stuck", "undecided", "outside", "partial-completion"})
+_OPEN = _PASSING | {"moving", "healthy", "rank-missing", "p2p-missing"}
 #: The event of a trace that is open while a core executes.
 _EXECUTION = "nc_exec"
 

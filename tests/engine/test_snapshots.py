@@ -245,3 +245,11 @@ def test_a_log_of_whatever_zone_counts_where_it_can_hold_the_operation_in_one_zo
     step = replace(step, instant=Instant((last + after_s) * 10**9, Clock.HOST_LOCAL))
     log = source("train.log", first=last + begun_s, last=last + after_s, rank=1)
     assert verdicts(step, dumps=MISSING, sources=(log,)) == [expected]
+
+
+def test_that_some_have_seen_a_collective_complete_and_others_have_not_is_a_moment_of_a_job_that_moves() -> None:
+    unseen = Faults(unseen={3: 30})
+    dumps = facts_of(run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, unseen))
+    assert verdicts(dumps=dumps) == ["unproven"]
+    assert verdicts(dated("hang-report", START_NS, what="watchdog"), dumps=dumps) == ["partial-completion"]
+    assert verdicts(dumps=dumps, sources=()) == ["partial-completion"]
