@@ -23,41 +23,42 @@ def _key(names: bytes) -> bytes:
     return rb'(?:^[ \t]{0,80}(?:- {1,4})?|[{,][ \t]{0,8})"?(?:' + names + rb')"?[ \t]{0,4}:(?=\s)'
 
 
+def _format(words: tuple[bytes, ...], *signs: bytes) -> tuple[tuple[bytes, ...], tuple[re.Pattern[bytes], ...]]:
+    return words, tuple(regex(sign, re.MULTILINE) for sign in signs)
+
+
 _PATTERN = _key(rb"pattern")
 #: What must all be there, one format a line: words, which are quickly not found in a log, and the places where they stand.
-_FORMATS = tuple(
-    (words, tuple(regex(sign, re.MULTILINE) for sign in signs))
-    for words, *signs in (
-        ((b"alert", b"expr"), _key(rb"alert"), _key(rb"expr")),
-        ((b"record", b"expr"), _key(rb"record"), _key(rb"expr")),
-        ((b"\nroute:", b"\nreceivers:"), rb"^route:", rb"^receivers:"),
-        (
-            (b"plugin", b"rules", b"pattern"),
-            *(_key(rb"plugin"), _key(rb"rules"), _PATTERN, _key(rb"source|logPath|pluginConfig")),
-        ),
-        ((b"panels", b"schemaVersion"), _key(rb"panels"), _key(rb"schemaVersion")),
-        ((b"noDataState", b"execErrState"), _key(rb"noDataState"), _key(rb"execErrState")),
-        ((b"filterPattern",), _key(rb"metricFilters|metricTransformations"), _key(rb"filterPattern")),
-        (
-            (b"query", b" alert"),
-            _key(rb"query"),
-            _key(rb"type") + rb'[ \t]{0,4}"?(?:log|metric|query|event-v2) alert\b',
-        ),
-        *(
-            ((b"\n[" + one, b"\n[" + other), rb"^\[" + one + rb"\]\s*$", rb"^\[" + other + rb"\]\s*$")
-            for one in (b"SERVICE", b"INPUT")
-            for other in (b"FILTER", b"OUTPUT")
-        ),
-        ((b"PARSER]",), rb"^\[(?:MULTILINE_)?PARSER\]\s*$", rb"^[ \t]{1,8}(?i:regex|rule)[ \t]"),
-        ((b"\n</",), rb"^<(?:source|filter\b[^>\n]{0,100})>\s*$", rb"^</(?:source|filter)>\s*$"),
-        ((b"\n[sources.",), rb"^\[sources\.[\w.-]{1,80}\]\s*$", rb"^\[(?:transforms|sinks)\.[\w.-]{1,80}\]\s*$"),
-        ((b"\noutput",), rb"^(?:input|filter) ?\{\s*$", rb"^output ?\{\s*$"),
-        ((b"\nscrape_configs:",), rb"^(?:clients|positions):", rb"^scrape_configs:"),
-        ((b"\nfilebeat.",), rb"^filebeat\.(?:inputs|modules|autodiscover):", rb"^[ \t]{0,20}- type:|^output\."),
-        ((b"\nreceivers:", b"\nexporters:", b"\nservice:"), rb"^receivers:", rb"^exporters:", rb"^service:"),
-        ((b"\n:",), rb'^:(?:msg|rawmsg|programname), ?!?(?:contains|regex|ereregex|startswith|isequal),? ?"'),
-        ((b"\nwatchfor /",), rb"^watchfor /", rb"^[ \t]{1,8}(?:echo|exec|mail|pipe|throttle|threshold)\b"),
-    )
+_FORMATS = (
+    _format((b"alert", b"expr"), _key(rb"alert"), _key(rb"expr")),
+    _format((b"record", b"expr"), _key(rb"record"), _key(rb"expr")),
+    _format((b"\nroute:", b"\nreceivers:"), rb"^route:", rb"^receivers:"),
+    _format(
+        (b"plugin", b"rules", b"pattern"),
+        *(_key(rb"plugin"), _key(rb"rules"), _PATTERN, _key(rb"source|logPath|pluginConfig")),
+    ),
+    _format((b"panels", b"schemaVersion"), _key(rb"panels"), _key(rb"schemaVersion")),
+    _format((b"noDataState", b"execErrState"), _key(rb"noDataState"), _key(rb"execErrState")),
+    _format((b"filterPattern",), _key(rb"metricFilters|metricTransformations"), _key(rb"filterPattern")),
+    _format(
+        (b"query", b" alert"),
+        _key(rb"query"),
+        _key(rb"type") + rb'[ \t]{0,4}"?(?:log|metric|query|event-v2) alert\b',
+    ),
+    *(
+        _format((b"\n[" + one, b"\n[" + other), rb"^\[" + one + rb"\]\s*$", rb"^\[" + other + rb"\]\s*$")
+        for one in (b"SERVICE", b"INPUT")
+        for other in (b"FILTER", b"OUTPUT")
+    ),
+    _format((b"PARSER]",), rb"^\[(?:MULTILINE_)?PARSER\]\s*$", rb"^[ \t]{1,8}(?i:regex|rule)[ \t]"),
+    _format((b"\n</",), rb"^<(?:source|filter\b[^>\n]{0,100})>\s*$", rb"^</(?:source|filter)>\s*$"),
+    _format((b"\n[sources.",), rb"^\[sources\.[\w.-]{1,80}\]\s*$", rb"^\[(?:transforms|sinks)\.[\w.-]{1,80}\]\s*$"),
+    _format((b"\noutput",), rb"^(?:input|filter) ?\{\s*$", rb"^output ?\{\s*$"),
+    _format((b"\nscrape_configs:",), rb"^(?:clients|positions):", rb"^scrape_configs:"),
+    _format((b"\nfilebeat.",), rb"^filebeat\.(?:inputs|modules|autodiscover):", rb"^[ \t]{0,20}- type:|^output\."),
+    _format((b"\nreceivers:", b"\nexporters:", b"\nservice:"), rb"^receivers:", rb"^exporters:", rb"^service:"),
+    _format((b"\n:",), rb'^:(?:msg|rawmsg|programname), ?!?(?:contains|regex|ereregex|startswith|isequal),? ?"'),
+    _format((b"\nwatchfor /",), rb"^watchfor /", rb"^[ \t]{1,8}(?:echo|exec|mail|pipe|throttle|threshold)\b"),
 )
 #: A line that a program wrote, and objects of a cluster in which something happens.
 _HAPPENED = regex(
