@@ -7,6 +7,7 @@ match makes few events.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -58,7 +59,7 @@ def required_literal(regex: str) -> bytes:
     if "|" in atoms or "(?i" in regex:
         return b""
     runs, run = [""], ""
-    for atom, following in zip(atoms, [*atoms[1:], ""], strict=True):
+    for atom, following in zip(atoms, [*atoms, ""][1:], strict=True):
         character = _literal_of(atom)
         optional = bool(following) and bool(_QUANTIFIER.fullmatch(following))
         repeated = following == "+"
@@ -92,13 +93,66 @@ _REFERENCE = regex(r"\(\?P=|\(\?\(|\\[1-9]")
 
 def loosened(regex: str) -> str:
     """The expression for the database. An anchor to the message's start or end goes, because prefixes and colours stand
-    around the message. So does what may be there or not at either end: the rest finds the same lines, with one event
-    where a repetition at the end makes one for every character."""
+    around the message. So does what may be there or not at either end, and what could be anywhere before the words that
+    tell most: the rest finds the same lines, with one event where a repetition at the end makes one for every
+    character, and the database has to remember nothing of what any text holds."""
     regex = _GAP.sub(".*", _ANCHOR.sub("", regex))
     if _REFERENCE.search(regex):
         return regex
-    regex = _shortened(regex, left=True, right=True) or regex
-    return _narrowed(regex) if _IGNORES_CASE.search(regex) else regex
+    flag = _FOR_ALL if regex.startswith(_FOR_ALL) else ""
+    regex = regex.removeprefix(flag)
+    regex = "|".join(_from_most_telling(_flat(_terms(atoms))) for atoms in _alternatives(_shortened(regex) or regex))
+    regex = _shortened(regex) or regex
+    return flag + (_narrowed(regex) if flag or _IGNORES_CASE.search(regex) else regex)
+
+
+#: Fewer letters in a row tell too little to look for what holds them alone.
+_FEWEST = 3
+#: How often an atom may stand to span words: whatever comes before it, the database has to remember.
+_WIDE_TIMES = regex(r"(?:[*+]|\{\d*,(?:|[2-9]\d|\d{3,})\})[?+]?")
+_DIGIT = r"\d"
+
+
+def _flat(terms: list[_Term]) -> list[_Term]:
+    """The same with what is in groups that are there once and have no alternatives: what they capture is asked later."""
+    flat: list[_Term] = []
+    for term in terms:
+        group = None if term.times else _GROUP.match(term.atom)
+        inner = _alternatives(term.atom[group.end() : -1]) if group and "?i" not in group[0] else []
+        flat += _flat(_terms(inner[0])) if len(inner) == 1 else [term]
+    return flat
+
+
+def _from_most_telling(terms: list[_Term]) -> str:
+    """An alternative from the part on that tells most, of the parts between its wide terms, where that is much more than
+    its beginning tells."""
+    begins = [0, *(number + 1 for number, term in enumerate(terms) if _is_wide(term))]
+    told = [_telling("".join(map(str, terms[begin:end]))) for begin, end in pairwise([*begins, len(terms)])]
+    best = told.index(max(told))
+    return "".join(map(str, terms[begins[best] :] if told[best] >= max(_FEWEST, 2 * told[0]) else terms))
+
+
+def _is_wide(term: _Term) -> bool:
+    """Whether a term without a word of its own may span words."""
+    if _telling(str(term)) >= _FEWEST:
+        return False
+    if group := _GROUP.match(term.atom):
+        return any(_is_wide(inner) for some in _alternatives(term.atom[group.end() : -1]) for inner in _terms(some))
+    return term.atom != _DIGIT and bool(_WIDE_TIMES.fullmatch(term.times))
+
+
+def _telling(regex: str) -> int:
+    """So many characters in a row every match holds at the least, whichever alternative it takes."""
+    return min(_telling_of(atoms) for atoms in _alternatives(regex))
+
+
+def _telling_of(atoms: list[str]) -> int:
+    inner = [
+        _telling(term.atom[group.end() : -1])
+        for term in _terms(atoms)
+        if _fewest(term) and (group := _GROUP.match(term.atom))
+    ]
+    return max([len(required_literal("".join(atoms))), *inner])
 
 
 #: Of what is looked for in either case, so many letters in a row are rare enough to look for them alone.
@@ -110,8 +164,7 @@ _FOR_ALL = "(?i)"
 def _narrowed(regex: str) -> str:
     """Of each alternative the part between two gaps that is the most telling, where one is: a word in either case before a
     gap makes the database slow, and the part behind it finds the same lines."""
-    flag = _FOR_ALL if regex.startswith(_FOR_ALL) else ""
-    return flag + "|".join(map(_most_telling, _alternatives(regex.removeprefix(flag))))
+    return "|".join(map(_most_telling, _alternatives(regex)))
 
 
 def _most_telling(atoms: list[str]) -> str:
@@ -149,7 +202,7 @@ _COUNTED = regex(r"\{(\d*)(,?)\d*\}")
 _GROUP = regex(r"\((?:\?[a-z]*:|\?P<\w+>|(?!\?))")
 
 
-def _shortened(regex: str, *, left: bool, right: bool) -> str:
+def _shortened(regex: str, *, left: bool = True, right: bool = True) -> str:
     """The regex with as little as possible at its ends; empty where it also matches nothing at all."""
     shorter = [
         "".join(map(str, _without_ends(_terms(atoms), left=left, right=right))) for atoms in _alternatives(regex)
@@ -200,8 +253,7 @@ def _without_ends(terms: list[_Term], *, left: bool, right: bool) -> list[_Term]
 
 def _least(term: _Term, *, left: bool, right: bool) -> _Term | None:
     """The fewest repetitions of an atom at the end of a sequence; None where there may be none."""
-    counted = _COUNTED.match(term.times)
-    fewest = int(counted[1] or 0) if counted else 0 if term.times[:1] in ("*", "?") else 1
+    fewest = _fewest(term)
     if not fewest:
         return None
     if fewest > 1:
@@ -211,3 +263,8 @@ def _least(term: _Term, *, left: bool, right: bool) -> _Term | None:
         return _Term(term.atom, "")
     inner = _shortened(term.atom[group.end() : -1], left=left, right=right)
     return _Term(f"{group[0]}{inner})", "") if inner else None
+
+
+def _fewest(term: _Term) -> int:
+    counted = _COUNTED.match(term.times)
+    return int(counted[1] or 0) if counted else 0 if term.times[:1] in ("*", "?") else 1

@@ -47,7 +47,7 @@ def build_matcher(patterns: Sequence[Pattern], *, pure: bool = False, store: Sto
 
 
 #: How databases are kept; the format counts up whenever `loosened` or the flags change.
-_SORT, _FORMAT = "patterns", 3
+_SORT, _FORMAT = "patterns", 4
 
 
 class _Vectorscan:

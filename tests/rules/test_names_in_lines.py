@@ -84,3 +84,20 @@ def test_a_row_of_instances_names_the_host(line: str) -> None:
 )
 def test_prose_about_an_instance_and_a_host_makes_them_no_one(line: str) -> None:
     assert rows(line) == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("quail-03 local 0 device 0", "quail-03"),
+        ("trn2-a7b: LOCAL_RANK=1", "trn2-a7b"),
+        ("11:05:24 heron2 cores 8-9", "heron2"),
+        ("quail-03.cluster.local: WORLD_SIZE=64", "quail-03.cluster.local"),
+    ],
+)
+def test_a_label_before_settings_of_a_rank_names_who_speaks(line: str, word: str) -> None:
+    assert word in {f.data["word"] for f in facts(line, "identity") if "word" in f.data}
+
+
+def test_a_word_before_a_rate_per_device_is_no_label() -> None:
+    assert not list(facts("epoch 3, tokens per second per device 0.0", "identity"))

@@ -27,6 +27,7 @@ def kinds(folder: Path, line: str) -> set[str]:
     [
         "20:45:50 train 0050 loss=5.800 step_s=9.05",
         "it=9000 nll=2.1718",
+        "itr: 120 | LOSS 2.31",
         "05/25 13:10:46 it=100 teacher_temp=0.07 loss=10.970 img/s=5061",
         "2026-09-01 00:03:40 INFO step=0 ce=10.800 tok/s/core=1465",
         "update: 120 | train_loss 2.31",
