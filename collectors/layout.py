@@ -34,7 +34,8 @@ extension, date and words for evidence), below what all paths have in common, by
 6. **Headings.** It stands in a log below a heading that names a host (`sections`).
 7. **Alone.** No other machine than one is spoken of anywhere, and this one names itself (`lone_machine`).
 8. **Aliases.** Where the lines of at least two hosts of 1. to 6. are each prefixed with one address or name
-   (Ray's `ip=10.5.0.11`), a different one for each, the two names are one host: an `identity` fact says so.
+   (Ray's `ip=10.5.0.11`), or torchrun reports an end on it (only of workers of its own), a different one for each, the two
+   names are one host: an `identity` fact says so.
 
 If parts of one path are hosts by proofs of the same strength, neither is, but of names the innermost. What is in a pod
 stays there (`pods/...`), and a host that a record or a hint states is never replaced. A copy of a placed source, known by
@@ -100,11 +101,11 @@ Hosts = Mapping[str, tuple[Proof, str]]
 def placed_by_layout(collection: Collection) -> Collection:
     """The collection with the hosts of sources, and of their facts, that its layout proves (see above). Linear in the
     sources and their facts."""
-    if all(source.place.host for source in collection.sources):
-        return collection
     facts: dict[str, list[Fact]] = defaultdict(list)
     for fact in collection.facts:
         facts[fact.span.path].append(fact)
+    if all(source.place.host for source in collection.sources):
+        return Collection(collection.sources, (*collection.facts, *_aliases(facts, collection.sources)))
     hosts, labels = _hosts(collection, facts)
     host_of = {path: host for path, host in hosts.items() if host}
     sources = tuple(_placed(source, host_of.get(source.path)) for source in collection.sources)
@@ -113,7 +114,7 @@ def placed_by_layout(collection: Collection) -> Collection:
     below = dict(_below_marks(collection, facts, host_of, HEADING, sectioned))
     below |= dict(_below_marks(collection, facts, host_of, LABEL, placed_by_labels))
     moved = [_moved(fact, host_of, ids, said, below) for fact in collection.facts]
-    return _on_one_machine(Collection(sources, (*moved, *_aliases(facts, host_of, ids))))
+    return _on_one_machine(Collection(sources, (*moved, *_aliases(facts, sources))))
 
 
 def _on_one_machine(collection: Collection) -> Collection:
@@ -355,13 +356,17 @@ def _at(fact: Fact, host: str, ids: Mapping[str, str]) -> Fact:
     return replace(fact, place=fact.place.over(Place(host=host)), source=ids[fact.span.path])
 
 
-def _aliases(facts: Mapping[str, Sequence[Fact]], host_of: Mapping[str, str], ids: Mapping[str, str]) -> list[Fact]:
-    """The other name of each host of the layout, where all lines of its logs are prefixed with that one, and it is no
-    other host's."""
+def _aliases(facts: Mapping[str, Sequence[Fact]], sources: Iterable[Source]) -> list[Fact]:
+    """The other name of each host of a source, where all lines of its logs are prefixed with that one, and it is no
+    other host's; or where a launcher that speaks of its own workers gives it."""
+    host_of = {source.path: source.place.host for source in sources if source.place.host}
+    ids = {source.path: source.id for source in sources}
     said = [(host, f) for path, host in sorted(host_of.items()) for f in facts.get(path, ()) if _says_its_host(f)]
     other = unique((host, fact.place.host) for host, fact in said if fact.place.host != host)
     hosts_of = unique((name, host) for host, fact in said if (name := fact.place.host) != host)
-    pairs = {host: name for host, name in other.items() if hosts_of.get(name) == host and name not in host_of.values()}
+    reported = {fact.place.host for _, fact in said if _is_of_own_worker(fact)}
+    taken = set(host_of.values()) - reported
+    pairs = {host: name for host, name in other.items() if hosts_of.get(name) == host and name not in taken}
     first = {host: fact for host, fact in reversed(said) if pairs.get(host) == fact.place.host}
     return [
         Fact(
@@ -377,6 +382,12 @@ def _aliases(facts: Mapping[str, Sequence[Fact]], host_of: Mapping[str, str], id
 
 
 def _says_its_host(fact: Fact) -> bool:
-    """The name stands before the message, where a launcher or a logger put it, not in what the message says."""
+    """The name stands before the message, where a launcher or a logger put it, not in what the message says; or a launcher
+    says it of its own worker."""
     name = fact.place.host
-    return bool(name) and str(name) in fact.span.text[: (fact.span.column or 1) - 1]
+    return bool(name) and (str(name) in fact.span.text[: (fact.span.column or 1) - 1] or _is_of_own_worker(fact))
+
+
+def _is_of_own_worker(fact: Fact) -> bool:
+    """torchrun's table of failures has those of the workers that it started itself."""
+    return fact.kind == "launcher-failure" and fact.data.get("launcher") == "torchrun" and fact.place.rank is not None

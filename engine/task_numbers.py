@@ -6,7 +6,8 @@ It is no rank in a log in which
 
 - a worker says another rank behind the label (`2: [rank64]: ...`), and none, from task 1 on, says the same (`3: [rank3]: ...`):
   then each node was given a step of its own, or its task is a launcher;
-- or torchrun reports the ends of workers, and srun those of its tasks.
+- or torchrun reports the ends of workers, and srun those of its tasks;
+- or srun reports the end of a task on a host on which, as another log says, torchrun reports one of another rank.
 
 Then the label still tells which lines are of one node: what one of them says of its host holds for all.
 """
@@ -14,7 +15,7 @@ Then the label still tells which lines are of one node: what one of them says of
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -33,7 +34,8 @@ def without_tasks_for_ranks(facts: Sequence[Fact]) -> Sequence[Fact]:
     for fact in facts:
         if fact.kind == "launcher-failure" or _LABELLED.match(fact.span.text):
             of[fact.source].append(fact)
-    launchers = {source for source, told in of.items() if _are_launchers(told)}
+    started = _by_torchrun(facts)
+    launchers = {source for source, told in of.items() if _are_launchers(told) or _are_on(told, started)}
     if not launchers:
         return facts
     hosts = {source: unique(_hosts(of[source])) for source in launchers}
@@ -50,6 +52,25 @@ def _are_launchers(told: Iterable[Fact]) -> bool:
             pairs.add((int(found["task"]), int(found["rank"])))
     others, same = any(task != rank for task, rank in pairs), any(task == rank > 0 for task, rank in pairs)
     return (others and not same) or {"srun", "torchrun"} <= reports
+
+
+def _by_torchrun(facts: Iterable[Fact]) -> Mapping[str, set[int]]:
+    """The ranks that torchrun started on each host, as far as its reports say."""
+    started: dict[str, set[int]] = defaultdict(set)
+    for fact in facts:
+        if fact.data.get("launcher") == "torchrun" and fact.place.host and fact.place.rank is not None:
+            started[fact.place.host].add(fact.place.rank)
+    return started
+
+
+def _are_on(told: Iterable[Fact], started: Mapping[str, set[int]]) -> bool:
+    """Whether tasks of a log are on hosts where torchrun started workers, none of which has a task's number."""
+    tasks = {
+        (fact.place.host, fact.place.rank)
+        for fact in told
+        if fact.data.get("launcher") == "srun" and fact.place.host in started
+    }
+    return bool(tasks) and any(task not in started[str(host)] for host, task in tasks)
 
 
 def _task(fact: Fact) -> int | None:
