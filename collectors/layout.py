@@ -21,10 +21,12 @@ extension, date and words for evidence), below what all paths have in common, by
    e. directories, with a file of the same name each, tell of ranks that are the blocks a launcher gives to hosts: as many
       each, eight at least, one after the other (0-7, 8-15). Nor does this need a shape. Of fewer ranks (two at least),
       three directories, without a gap from rank 0 on, that ran at once: what a person sorts (`stuck/ fine/`) is not so even.
-   f. such siblings lie in a directory beside theirs (`J801/atlas3.log`, where `J802/atlas8.log atlas9.log` are hosts).
+   f. names that are each another word (`kestrel3 merlin4`): each is a directory with a file of the same name of such a kind, whenever
+      that was made (without numbers three at least); or, with numbers, each tells of ranks of its own.
+   g. such siblings lie in a directory beside theirs (`J801/atlas3.log`, where `J802/atlas8.log atlas9.log` are hosts).
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise.
-   Of what is called `worker-3`, c. and e. prove nothing. A name of one letter and a number (`n101/`) needs b., and ranks of
+   Of what is called `worker-3`, c. and e. prove nothing. A name of one letter and a number (`n101/`, not `r12u3`) needs b., and ranks of
    its own or that two say which machine they are of.
 3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`).
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
@@ -59,7 +61,7 @@ from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
 from neuron_doctor.collectors.line_labels import KIND as LABEL
 from neuron_doctor.collectors.line_labels import placed_by_labels
 from neuron_doctor.collectors.lone_machine import lone_machine, taken_on_it
-from neuron_doctor.collectors.no_host_words import NO_HOST, OF_ANOTHER_HOST
+from neuron_doctor.collectors.no_host_words import NO_HOST, OF_A_STORY, OF_ANOTHER_HOST
 from neuron_doctor.collectors.own_words import hosts_in_own_words
 from neuron_doctor.collectors.sections import KIND as HEADING
 from neuron_doctor.collectors.sections import sectioned
@@ -72,6 +74,7 @@ from neuron_doctor.collectors.sibling_hosts import (
     on_each_machine,
     paired_with_a_machine,
     proof,
+    proof_of_mixed,
     telling,
 )
 from neuron_doctor.collectors.worded_names import hosts_behind_words
@@ -90,8 +93,10 @@ _JOB_BEFORE = regex(r"\A\d{1,12}[-_.](?=[a-z])", re.ASCII)
 _WORDS_BEHIND = regex(r"[-_.][a-z]{2,40}$", re.ASCII)
 #: What is numbered so is a process as often as a host: that they share one job proves nothing.
 _WEAK = frozenset({"worker"})
-#: The family of all siblings, whatever their names.
-_ANY = "*"
+_LETTERS_OF_A_RACK = 2
+#: The families of all siblings, whatever their names; of those that are a word and a number; of those that are a word.
+_ANY, _MIXED, _WORDS = "*", "*#", "*w"
+_WORD_AND_NUMBER = regex(r"(?P<word>[a-z]{3,})(?:-?\d{1,4})?", re.ASCII | re.IGNORECASE)
 #: Which siblings a part stands among: the parts before it, and the shape of its name.
 Family = tuple[tuple[str, ...], str]
 #: By name in lower case: what shows that it is a host, and how it is written.
@@ -223,7 +228,10 @@ def _shape(name: str) -> str:
 
 def _shapes(name: str) -> list[str]:
     """The families in which a part may be a host."""
-    return [shape for shape in (_shape(name), _ANY) if shape] if name and not _words(name) & NO_HOST else []
+    if not name or _words(name) & NO_HOST:
+        return []
+    mixed = "" if not _WORD_AND_NUMBER.fullmatch(name) or name.casefold() in OF_A_STORY else _WORDS
+    return [*filter(None, [_shape(name), _MIXED if mixed and name[-1].isdigit() else mixed]), _ANY]
 
 
 def _words(name: str) -> set[str]:
@@ -231,7 +239,9 @@ def _words(name: str) -> set[str]:
 
 
 def _is_short(shape: str) -> bool:
-    return all(len(word) == 1 for word in _WORD.findall(shape))
+    """One letter and a number; several are a rack and a place in it (`r12u3`, `b01n02`)."""
+    words = _WORD.findall(shape)
+    return len(words) < _LETTERS_OF_A_RACK and all(len(word) == 1 for word in words)
 
 
 # --- siblings
@@ -256,10 +266,16 @@ def _families(
                 told = told or telling(source, facts.get(source.path, ()), above)
                 siblings = families[tuple(parts[:number]), shape]
                 siblings.setdefault(name, Member()).add(rest[number + 1 :], told, source.kind)
-    shown = {family: _shown(family[1], members, known) for family, members in families.items() if family[1] != _ANY}
+    shown = {
+        family: _shown(family[1], members, known)
+        for family, members in families.items()
+        if family[1] not in (_ANY, _MIXED, _WORDS)
+    }
     alike = {key for (within, shape), what in shown.items() if what for key in _cousins(within, shape)}
     for (within, shape), members in families.items():
-        if shape != _ANY:
+        if shape in (_MIXED, _WORDS):
+            yield members, proof_of_mixed(members, known) if _have_own_words(members) else Proof.NONE
+        elif shape != _ANY:
             what = shown[within, shape]
             yield members, what
             if not what:
@@ -271,6 +287,12 @@ def _families(
             yield machines, Proof.MACHINE if on_each_machine(machines) else Proof.NONE
             words = {name: member for name, member in members.items() if not _is_short(name) and _words(name) - _WEAK}
             yield in_blocks_of_ranks(words), Proof.JOB
+
+
+def _have_own_words(names: Iterable[str]) -> bool:
+    """Whether each of these names is another word and a number."""
+    words = [found["word"].casefold() for name in names if (found := _WORD_AND_NUMBER.fullmatch(name))]
+    return len(set(words)) == len(words)
 
 
 def _shown(shape: str, members: Mapping[str, Member], known: Mapping[str, str]) -> Proof:

@@ -126,7 +126,7 @@ def test_two_captures_of_one_machine_are_no_hosts() -> None:
         ("e0", "e1"),
         ("m1", "m2"),
         ("alpha", "beta"),
-        ("trn-1", "inf-1"),
+        ("trn-1", "inf-b"),
     ],
 )
 def test_names_that_never_mean_a_host_or_are_of_two_shapes_are_none(names: tuple[str, str]) -> None:
