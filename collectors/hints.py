@@ -67,7 +67,7 @@ _IP = (
     rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}"
     r"|10(?:\.\d{1,3}){3}|(?:192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}"
 )
-_ADDRESS = rf"{_IP}|i-(?:0[\da-f]{{3,16}}|[\da-f]{{8}})"
+_ADDRESS = rf"{_IP}|(?:hyperpod-)?i-(?:0[\da-f]{{3,16}}|[\da-f]{{8}})"
 _HOST = rf"{_ADDRESS}|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?"
 #: What names one machine and nothing else, whatever follows: `ip-10-0-3-7_nrt_746999_rank8.log`.
 _ADDRESS_WITHIN = regex(rf"(?<![a-z\d.])(?:(?:{_ADDRESS})(?=_)|(?:{_IP})(?=-[a-z]))", re.IGNORECASE)

@@ -51,6 +51,8 @@ INSTANCE = "i-0123456789abcdef0"
         ("neuron-ls-ip-10-0-3-7-post-mortem.txt", "ip-10-0-3-7"),
         ("dmesg_10.0.3.7_second_try.txt", "10.0.3.7"),
         ("lspci_i-0123456789abcdef0_0914.txt", "i-0123456789abcdef0"),
+        ("hyperpod-i-0123456789abcdef0/dmesg.txt", "hyperpod-i-0123456789abcdef0"),
+        ("dmesg_hyperpod-i-0123456789abcdef0.txt", "hyperpod-i-0123456789abcdef0"),
         ("neuron-ls_node3_after.txt", "node3"),
         ("before_node3.txt", "node3"),
         ("stack-10.0.3.7.txt", "10.0.3.7"),
