@@ -22,6 +22,7 @@ from neuron_doctor.engine.regexes import regex
 _HOUR = 3600 * 1_000_000_000
 #: What two clocks in UTC show of one moment differs by less; what two in unknown zones show, by no more than this.
 _APART, _ZONES = _HOUR, 26 * _HOUR
+_SEVERAL = 2
 _WALL = frozenset({Clock.UTC, Clock.HOST_LOCAL})
 #: How the daemon of ParallelCluster prints that a node has an instance now.
 _PAIR = regex(r"\('(?P<node>[\w.-]{1,253})', EC2Instance\(id='(?P<id>i-[\da-f]{8,17})'")
@@ -30,10 +31,11 @@ LEFT_OUT = "it is of an instance that was gone before the job began, and its rec
 
 
 class _Log(Struct, frozen=True):
-    """A source of one instance: the names of its host, and the time that it covers."""
+    """What a source has of one instance: the names of its host, and the time that it covers; `whole`: it has nothing else."""
 
     id: str
     instance: str
+    whole: bool
     hosts: frozenset[str]
     first: Instant
     last: Instant
@@ -49,17 +51,23 @@ class _Changes(Struct, frozen=True):
 def without_former_instances(
     sources: Sequence[Source], facts: Sequence[Fact]
 ) -> tuple[tuple[Source, ...], Sequence[Fact]]:
-    """The sources, those of former instances with a problem that says so, and these facts without theirs."""
-    begun = _begun(sources, facts)
-    logs = list(_logs(sources, facts)) if begun else []
+    """The sources, those of former instances with a problem that says so, and these facts without what is of them."""
     changes = _changes(facts)
-    if len({log.instance for log in logs}) < 2 and not changes.ended and not changes.given:  # noqa: PLR2004 - one of each
+    if not changes.ended and not changes.given and len({s.place.instance_id for s in sources} - {None}) < _SEVERAL:
         return tuple(sources), facts
-    out = {log.id for log in logs if log.id not in begun and _is_former(log, logs, changes, begun.values())}
-    if not out:
+    begun = _begun(sources, facts)
+    logs = [log for log in _logs(sources, facts) if begun and log.id not in begun]
+    heirs: dict[str, list[_Log]] = defaultdict(list)
+    for log in logs:
+        for host in log.hosts:
+            heirs[host].append(log)
+    former = [log for log in logs if _is_former(log, heirs, changes, begun.values())]
+    if not former:
         return tuple(sources), facts
-    marked = (replace(s, problems=(*s.problems, Problem(LEFT_OUT))) if s.id in out else s for s in sources)
-    return tuple(marked), tuple(fact for fact in facts if fact.source not in out)
+    whole, parts = ({log.id for log in former if log.whole}, {(log.id, log.instance) for log in former})
+    marked = (replace(s, problems=(*s.problems, Problem(LEFT_OUT))) if s.id in whole else s for s in sources)
+    left = (f for f in facts if f.source not in whole and (f.source, f.place.instance_id) not in parts)
+    return tuple(marked), tuple(left)
 
 
 def _begun(sources: Iterable[Source], facts: Sequence[Fact]) -> dict[str, Instant]:
@@ -86,17 +94,35 @@ def _spans(sources: Iterable[Source], facts: Iterable[Fact]) -> dict[str, tuple[
 
 
 def _logs(sources: Sequence[Source], facts: Sequence[Fact]) -> Iterator[_Log]:
-    instances, hosts = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    """Sources of one instance, and what those of several say of each."""
+    told: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
-        said = fact.data if fact.kind == "identity" else {}
-        instances[fact.source] |= {str(name) for name in (fact.place.instance_id, said.get("instance_id")) if name}
-        hosts[fact.source] |= {str(name) for name in (fact.place.host, said.get("hostname")) if name}
+        told[fact.source].append(fact)
     spans = _spans(sources, facts)
     for source in sources:
-        own = instances[source.id] | ({source.place.instance_id} if source.place.instance_id else set())
-        names = hosts[source.id] | ({source.place.host} if source.place.host else set())
+        own = {source.place.instance_id, *(name for fact in told[source.id] for name in _instances(fact))} - {None}
         if len(own) == 1 and source.id in spans:
-            yield _Log(source.id, own.pop(), frozenset(names), *spans[source.id])
+            hosts = frozenset(_hosts(told[source.id])) | ({source.place.host} if source.place.host else set())
+            yield _Log(
+                source.id, str(own.pop()), whole=True, hosts=hosts, first=spans[source.id][0], last=spans[source.id][1]
+            )
+        for instance in sorted(map(str, own)) if len(own) > 1 else ():
+            part = [fact for fact in told[source.id] if fact.place.instance_id == instance]
+            times = [fact.instant for fact in part if fact.instant and fact.instant.clock in _WALL]
+            if times:
+                ends = min(times, key=lambda time: time.ns), max(times, key=lambda time: time.ns)
+                yield _Log(source.id, instance, whole=False, hosts=frozenset(_hosts(part)), first=ends[0], last=ends[1])
+
+
+def _instances(fact: Fact) -> Iterator[str]:
+    said = fact.data.get("instance_id") if fact.kind == "identity" else None
+    yield from (str(name) for name in (fact.place.instance_id, said) if name)
+
+
+def _hosts(facts: Iterable[Fact]) -> Iterator[str]:
+    for fact in facts:
+        said = fact.data.get("hostname") if fact.kind == "identity" else None
+        yield from (str(name) for name in (fact.place.host, said) if name)
 
 
 def _changes(facts: Iterable[Fact]) -> _Changes:
@@ -114,11 +140,13 @@ def _changes(facts: Iterable[Fact]) -> _Changes:
     return _Changes(ended, given)
 
 
-def _is_former(log: _Log, logs: Iterable[_Log], changes: _Changes, begun: Collection[Instant]) -> bool:
+def _is_former(
+    log: _Log, of_hosts: Mapping[str, Sequence[_Log]], changes: _Changes, begun: Collection[Instant]
+) -> bool:
     """Whether the instance of a log was gone before these logs began."""
-    others = (other for other in logs if other.instance != log.instance and other.hosts & log.hosts)
+    others = (o.first for host in log.hosts for o in of_hosts[host] if o.instance != log.instance)
     heirs = (when for node, instance, when in changes.given if node in log.hosts and instance != log.instance)
-    after = [*(other.first for other in others), *heirs]
+    after = [*others, *heirs]
     gone = [*changes.ended.get(log.instance, ()), *(when for when in after if _is_before(log.first, when))]
     return any(
         not _is_before(when, log.last) and all(_is_before(one, first) for one in (when, log.last) for first in begun)

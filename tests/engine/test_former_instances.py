@@ -110,3 +110,13 @@ def test_an_instance_that_goes_on_after_it_was_given_up_is_not_gone(tmp_path: Pa
     files = {STREAM.format(OLD): kernel, "clustermgtd.log": TERMINATED.format(22, OLD)}
     causes, out = diagnosed(tmp_path, JOB_LOG | files)
     assert ("hw-sram-ue" in causes, out) == (True, [])
+
+
+@pytest.mark.parametrize(("day", "found"), [(25, set()), (28, {"hw-sram-ue"})])
+def test_streams_of_several_instances_in_one_file_are_told_apart(tmp_path: Path, day: int, found: set[str]) -> None:
+    kernel = KERNEL.format(date="2026-07-30", day="2026-08-24", id=OLD).splitlines()
+    lines = [f"{line[:19]}.000000+00:00 {NODE}.{OLD}.system-messages {line}\n" for line in kernel]
+    daemon = TERMINATED.format(day, OLD)
+    lines.append(f"2026-08-{day}T00:04:11.003000+00:00 ip-10-5-0-10.i-0bb21f6633de09b18.clustermgtd {daemon}")
+    causes, _ = diagnosed(tmp_path, JOB_LOG | {"aws-logs-tail.txt": "".join(lines)})
+    assert causes & {"hw-sram-ue"} == found

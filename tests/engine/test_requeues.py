@@ -145,6 +145,17 @@ def test_where_the_script_says_nothing_the_next_attempt_begins_at_the_first_step
     assert "scheduler-cancelled" in of_rows(tmp_path, ROWS.format(state="PREEMPTED|0:0"), log + PREEMPTED)
 
 
+def test_so_it_is_after_a_request_to_queue_the_job_anew(tmp_path: Path) -> None:
+    log = (
+        STEPS.format("11", "11")
+        + PREEMPTED.replace("PREEMPTION", "JOB REQUEUE")
+        + TERMINATED
+        + STEPS.format("12", "12")
+    )
+    rows = ROWS.replace("PREEMPTED", "REQUEUED")
+    assert of_rows(tmp_path, rows.format(state="COMPLETED|0:0"), log) == set()
+
+
 @pytest.mark.parametrize(("restarts", "causes"), [(1, set()), (0, {"scheduler-cancelled"})])
 def test_the_controller_may_say_how_often_the_job_was_started_anew(
     tmp_path: Path, restarts: int, causes: set[str]
