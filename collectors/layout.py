@@ -21,13 +21,13 @@ extension, date and words for evidence), below what all paths have in common, by
    e. directories, with a file of the same name each, tell of ranks that are the blocks a launcher gives to hosts: as many
       each, eight at least, one after the other (0-7, 8-15). Nor does this need a shape. Of fewer ranks (two at least),
       three directories, without a gap from rank 0 on, that ran at once: what a person sorts (`stuck/ fine/`) is not so even.
-   f. names that are each another word (`kestrel3 merlin4`): each is a directory with a file of the same name of such a kind, whenever
-      that was made (without numbers three at least); or, with numbers, each tells of ranks of its own.
+   f. names that are each another word (`kestrel3 merlin4`): each is a directory with a file of the same name of such a kind,
+      whenever that was made (without numbers three at least); or, with numbers, each tells of ranks of its own.
    g. such siblings lie in a directory beside theirs (`J801/atlas3.log`, where `J802/atlas8.log atlas9.log` are hosts).
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise.
-   Of what is called `worker-3`, c. and e. prove nothing. A name of one letter and a number (`n101/`, not `r12u3`) needs b., and ranks of
-   its own or that two say which machine they are of.
+   Of what is called `worker-3`, c. and e. prove nothing. A name of one letter and a number (`n101/`, not `r12u3`) needs b.,
+   and ranks of its own or that two say which machine they are of.
 3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`).
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
 5. **Labels.** Two at least bear the names that lines of one log begin with (`labelled_lines`), and are of a kind that is
