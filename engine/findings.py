@@ -81,6 +81,8 @@ def _common(places: Sequence[Place]) -> Place:
         for name in Place.__struct_fields__
         if name != "ranks" and all(getattr(p, name) == getattr(places[0], name) for p in places)
     }
+    if "device" not in agreed:
+        agreed.pop("core", None)  # it is counted within its device
     ranks = {rank for p in places for rank in ranks_of(p)}
     return Place(**agreed, ranks=tuple(sorted(ranks)))
 
