@@ -8,7 +8,7 @@ extension, date and words for evidence), below what all paths have in common, by
    Kubernetes' nodes), in upper or lower case, or the first label of it; or it begins with it and a dot (`w2.train.log`),
    or has the number of a job before it (`job_4411_w2.log`), or words for a program (`worker-trn-06.out`, `worded_names`).
 2. **Siblings.** Parts side by side with one shape (numbers and single letters aside; a word of two letters at least;
-   none of the words that never mean a host: attempts, ranks, experiments, racks ...), and
+   none of the words that never mean a host: attempts, ranks, experiments ...; more than a rack or pool), and
    a. one of them is a host by its name; or
    b. a directory among them, or two files, are of a kind that is made once on a host (kernel log, neuron-ls ...); or
    c. directories with a file of the same name, or files alone, share one job: each tells of ranks of its own, two at
@@ -25,9 +25,10 @@ extension, date and words for evidence), below what all paths have in common, by
    f. such siblings lie in a directory beside theirs (`J801/atlas3.log`, where `J802/atlas8.log atlas9.log` are hosts).
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise.
-   Of what is called `worker-3`, c. and e. prove nothing; of what may be many hosts (`trn-pool-3`, `rack2-n4`) d. alone does. A name of one letter and a number (`n101/`) needs b., and ranks of
-   its own or that two say which machine they are of.
-3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`).
+   Of what is called `worker-3`, c. and e. prove nothing; of what may be many hosts (`trn-pool-3`, `rack2-n4`) a. and d. alone
+   prove anything. A name of one letter and a number (`n101/`) needs b., and ranks of its own or that two say which machine they
+   are of.
+3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`); these names count for 1.
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
 5. **Labels.** Two at least bear the names that lines of one log begin with (`labelled_lines`), and are of a kind that is
    made once on a host; such lines are of these hosts too.
@@ -155,7 +156,10 @@ def _below_marks(
 def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple[dict[str, str | None], dict[str, str]]:
     """The host of each path whose source has none yet, None where nothing proves one; and the hosts that lines are
     labelled with, by their names in lower case."""
-    sources, known = collection.sources, known_hosts(collection)
+    sources, unplaced = collection.sources, [source for source in collection.sources if not source.place.host]
+    known = known_hosts(collection)
+    said = hosts_in_own_words(unplaced, facts, known)
+    known = {**{name.casefold(): name for name in said.values()}, **known}
     depth = _common(sources)
     below = {source.path: _in_view(source)[depth:][:_DEEPEST] for source in sources}
     proven: dict[str, tuple[Proof, str]] = {}
@@ -171,11 +175,12 @@ def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple
     )
     worded = hosts_behind_words(_parts_with_names(below.values()), known)
     proven.update({name: (Proof.NAME, shown) for name, shown in {**worded, **known}.items()})
-    unplaced = [source for source in sources if not source.place.host]
     in_trees = hosts_of_trees(sources, facts)
     by_path = {s.path: in_trees.get(s.path) or _host(below[s.path], proven) for s in unplaced}
-    said = hosts_in_own_words([s for s in unplaced if not by_path[s.path]], facts, known)
-    return _with_copies(unplaced, {**by_path, **said}), labels
+    said |= hosts_in_own_words([s for s in unplaced if not by_path[s.path]], facts, known)
+    return _with_copies(
+        unplaced, {**by_path, **{path: name for path, name in said.items() if not by_path[path]}}
+    ), labels
 
 
 # --- parts of paths
