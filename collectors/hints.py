@@ -77,7 +77,7 @@ _HOST_DIRECTORY = regex(
     re.IGNORECASE,
 )
 
-#: What SageMaker calls the log of one host of a job, behind the job's name: `llama/algo-2-1727755200`, as a file `llama_algo-2-1727755200`.
+#: What SageMaker calls the log of one host of a job, behind the name of that: `llama/algo-2-1727755200`, and files after it.
 _STREAM = regex(
     r"(?:(?<![a-z\d])|(?<=2f))algo-\d{1,4}(?=-1[5-9]\d{8}(?:\d{3})?(?P<behind>[-_.][a-z\d_.-]*)?$)", re.IGNORECASE
 )

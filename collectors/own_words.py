@@ -5,9 +5,10 @@ batch script prints where it runs, as environment (`env`, `set -x`) or in words;
 The log of a whole job says so as well, of the host of its launcher alone. So a source is at the host that it names only if
 
 - it names one host, and no infodump in it names another one; it is no pod's, and not the output of a whole Slurm job;
-- the name is known for a host or has the shape of one (a container's id and a pod's name are none), or the variable is
-  one that never names anything else (`SLURMD_NODENAME`); or the program calls it a host among its own settings (`host=hera
-  node_rank=2 world=128`), the word is none that a container or a part of a program is called by, and there are no pods;
+- torchrun names it where it reports how its own workers ended; or the name is known for a host or has the shape of one (a
+  container's id and a pod's name are none), or the variable is one that never names anything else (`SLURMD_NODENAME`); or the
+  program calls it a host among its own settings (`host=hera node_rank=2 world=128`), the word is none that a container or a
+  part of a program is called by, and there are no pods;
 - sources that name another host ran at the same time, tell of no rank that it tells of, and two hosts at least tell of
   processes of their own. What one `mpirun` says for all has no such neighbour.
 """
@@ -67,6 +68,8 @@ def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | 
                 own.add(name)
             elif variable == _SETTING:
                 own.add(name if not pods and _may_be_host(name) else "")
+        elif _is_reported_by_its_agent(fact) and fact.place.host:
+            own.add(fact.place.host if _is_host(fact.place.host, known) else "")
         elif fact.kind == "identity" and fact.data.get("hostname"):
             others.add(str(fact.data["hostname"]).casefold())
     if len(own) != 1 or others - {name.casefold() for name in own}:
@@ -81,6 +84,11 @@ def _is_host(name: str, known: Sized[str]) -> bool:
 def _may_be_host(name: str) -> bool:
     parts = words_of(name) & (NO_HOST_OF_LINES - GROUPINGS)
     return not parts and may_name_a_host(name) and not _OF_CONTAINER.fullmatch(name)
+
+
+def _is_reported_by_its_agent(fact: Fact) -> bool:
+    """Whether a worker's end is reported that ran on the host of the launcher that reports it."""
+    return fact.kind == "launcher-failure" and fact.data.get("launcher") == "torchrun" and fact.place.rank is not None
 
 
 def _is_of_a_process(fact: Fact) -> bool:

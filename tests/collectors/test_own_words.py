@@ -127,3 +127,18 @@ def test_a_program_that_lists_others_names_no_host_of_its_own() -> None:
 def test_what_else_is_called_after_a_host_that_a_stream_names_is_of_it_too() -> None:
     kernel = Collection((Source("k", "x/dmesg-hera.txt", "kernel"),), ())
     assert hosts(setting(A, "hera"), setting(B, "juno"), kernel) == {"hera", "juno"}
+
+
+def reported(path: str, host: str, rank: int, launcher: str = "torchrun") -> Fact:
+    return fact(path, "launcher-failure", Place(host=host, rank=rank, pid=131), launcher=launcher, exitcode=1)
+
+
+def test_what_torchrun_reports_of_its_workers_names_the_host_of_its_log() -> None:
+    assert hosts(stream(A, reported(A, "algo-1", 2)), stream(B, reported(B, "algo-2", 37))) == {"algo-1", "algo-2"}
+    assert hosts(stream(A, reported(A, "tin", 2)), stream(B, reported(B, "zinc", 37))) == {"tin", "zinc"}
+
+
+def test_what_srun_reports_and_one_log_of_all_hosts_names_none() -> None:
+    assert hosts(stream(A, reported(A, "n1", 2, "srun")), stream(B, reported(B, "n2", 37, "srun"))) == {None}
+    whole = stream(A, reported(A, "algo-1", 2), reported(A, "algo-2", 37))
+    assert hosts(whole, stream(B, reported(B, "algo-2", 37))) == {None}
