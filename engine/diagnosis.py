@@ -35,6 +35,7 @@ from neuron_doctor.engine.pods_of_job import with_pods_of_job
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.requeues import in_their_attempts
 from neuron_doctor.engine.rulebook import Rulebook
+from neuron_doctor.engine.seen_processes import at_hosts_that_saw_them
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
 from neuron_doctor.engine.silence import silent_in_dumps, silent_ranks
 from neuron_doctor.engine.snapshots import questioned
@@ -98,7 +99,8 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     collection = in_their_jobs(on_their_nodes(collection))
     sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
     facts = without_old_containers(facts, sources)
-    facts = in_their_attempts(without_labels_for_hosts(without_tasks_for_ranks(facts), sources))
+    facts = without_tasks_for_ranks(at_hosts_that_saw_them(facts, sources))
+    facts = in_their_attempts(without_labels_for_hosts(facts, sources))
     collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(in_the_rank_of_their_terminal(facts))
     topology = survey(facts, collection.sources)
     if any(source.kind == "metrics" for source in collection.sources):

@@ -1,0 +1,84 @@
+"""Processes of which a log does not say where they run, at the hosts whose own tools saw them: the kernel when they opened devices,
+neuron-monitor, neuron-ls, the traces of NDET.
+
+Numbers of processes are not unique among hosts, so
+
+- two hosts at least must have seen processes, and a number that both have seen says nothing; nor does one under which a log has
+  two ranks;
+- a host gets processes of a log only if it has seen two of them, and one in five of all that speak in this log is seen somewhere;
+- the ranks that hosts get so lie apart, host by host, as launchers number them.
+
+What is in a container has numbers of its own: it is left alone, and in others' logs such numbers match too few. A process that
+says itself what its machine is called is left to `nodenames`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from msgspec.structs import replace
+
+from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.proven import unique
+
+_BY_KERNEL = frozenset({"attach", "detach", "device-user"})
+_BY_TOOLS = frozenset({"neuron-monitor", "neuron-ls", "ndet-console", "ndet-trace", "ndet-raw"})
+#: So many processes of a log, and hosts, must be seen; of so many that speak, one must be.
+_FEWEST, _ONE_IN = 2, 5
+
+
+def at_hosts_that_saw_them(facts: Sequence[Fact], sources: Iterable[Source]) -> Sequence[Fact]:
+    """The facts; those of processes that a host has seen, by the rules above, at this host."""
+    tools = {source.id for source in sources if source.kind in _BY_TOOLS}
+    seen = unique(
+        (fact.place.pid, fact.place.host)
+        for fact in facts
+        if fact.place.pid is not None and fact.place.host and (fact.kind in _BY_KERNEL or fact.source in tools)
+    )
+    if len(set(seen.values())) < _FEWEST:
+        return facts
+    speaking: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.place.pid is not None and not fact.place.host and not fact.place.container and _is_own(fact):
+            speaking[fact.source].append(fact)
+    host_of = {
+        (source, pid): host for source, own in speaking.items() for pid, host in _hosts(own, seen).items() if host
+    }
+    if not host_of:
+        return facts
+    return [_placed(fact, host_of.get((fact.source, fact.place.pid))) for fact in facts]
+
+
+def _is_own(fact: Fact) -> bool:
+    """Whether the number is that of a process, not of one of its threads."""
+    return "thread" not in fact.data
+
+
+def _hosts(own: Sequence[Fact], seen: Mapping[int | None, str | None]) -> dict[int | None, str | None]:
+    """The hosts of the processes that speak in one log."""
+    ranks: dict[int | None, set[int]] = defaultdict(set)
+    named = {fact.place.pid for fact in own if fact.kind == "identity" and fact.data.get("hostname")}
+    for fact in own:
+        ranks[fact.place.pid] |= {fact.place.rank} if fact.place.rank is not None else set()
+    found = {pid: seen[pid] for pid, of in ranks.items() if pid in seen.keys() - named and len(of) <= 1}
+    if len(found) < _FEWEST or len(found) * _ONE_IN < len(ranks):
+        return {}
+    hosts = list(found.values())
+    found = {pid: host for pid, host in found.items() if hosts.count(host) >= _FEWEST}
+    of_host: dict[str | None, set[int]] = defaultdict(set)
+    for pid, host in found.items():
+        of_host[host] |= ranks[pid]
+    return found if _lie_apart(of_host.values()) else {}
+
+
+def _lie_apart(ranks: Iterable[set[int]]) -> bool:
+    blocks = sorted((min(some), max(some)) for some in ranks if some)
+    return all(first[1] < then[0] for first, then in pairwise(blocks))
+
+
+def _placed(fact: Fact, host: str | None) -> Fact:
+    if host is None or fact.place.host or fact.place.container:
+        return fact
+    return replace(fact, place=replace(fact.place, host=host))
