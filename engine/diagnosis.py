@@ -17,6 +17,7 @@ from neuron_doctor.engine.deduplicate import deduplicated
 from neuron_doctor.engine.earlier_runs import of_the_last_run
 from neuron_doctor.engine.ended_ranks import ended_without_dump
 from neuron_doctor.engine.facts import SETTINGS, Collection, Fact, Source
+from neuron_doctor.engine.faulty_devices import at_hosts_of_their_devices
 from neuron_doctor.engine.findings import finding_of, fold
 from neuron_doctor.engine.full_disks import at_full_disks
 from neuron_doctor.engine.grades import Role, Severity, Status
@@ -103,6 +104,9 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     facts = in_their_attempts(without_labels_for_hosts(facts, sources))
     collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(in_the_rank_of_their_terminal(facts))
     topology = survey(facts, collection.sources)
+    if (at_hosts := at_hosts_of_their_devices(facts, topology)) is not facts:
+        collection, facts = Collection(sources, tuple(at_hosts)), at_hosts
+        topology = survey(facts, collection.sources)
     if any(source.kind == "metrics" for source in collection.sources):
         from neuron_doctor.engine.dashboards import of_the_job  # noqa: PLC0415 - few collections have an export of metrics
 

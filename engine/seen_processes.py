@@ -1,4 +1,4 @@
-"""Processes of which a log does not say where they run, at the hosts whose own tools saw them: the kernel when they opened devices,
+"""Processes of a log that does not say where they run, at the hosts whose own tools saw them: the kernel, as they opened devices,
 neuron-monitor, neuron-ls, the traces of NDET.
 
 Numbers of processes are not unique among hosts, so
