@@ -5,7 +5,8 @@ host. Both tell of one fault if
 
 - it is of one kind (memory, core, DMA), of one number of a device, and one host alone shows it: in its kernel log, of one day;
   or, where no kernel log does, in its counters, while those of all other hosts that are known count none of the kind there;
-- one rank alone reports it of a device of this number, or neighbours that may share the device.
+- one rank alone reports it of a device of this number, or neighbours that may share the device;
+- there is one attempt alone: the next one may run elsewhere, without the host that was at fault.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _Fault = tuple[str, int]
 def at_hosts_of_their_devices(facts: Sequence[Fact], topology: Topology) -> Sequence[Fact]:
     """The facts; those of ranks whose host is found so, at it. `topology` is what is known without it."""
     reports = _reports(facts, topology)
-    if not reports:
+    if not reports or len({fact.place.attempt for fact in facts} - {None}) > 1:
         return facts
     shown, counted = _shown(facts, topology), _counted(facts, topology)
     host_of: dict[int, str] = {}

@@ -6,7 +6,8 @@ Numbers of processes are not unique among hosts, so
 - two hosts at least must have seen processes, and a number that both have seen says nothing; nor does one under which a log has
   two ranks;
 - a host gets processes of a log only if it has seen two of them, and one in five of all that speak in this log is seen somewhere;
-- the ranks that hosts get so lie apart, host by host, as launchers number them.
+- the ranks that hosts get so lie apart, host by host, as launchers number them; a rank of which a log names a few processes, one
+  after the other as it was started again, is placed only if all were seen on one host.
 
 What is in a container has numbers of its own: it is left alone, and in others' logs such numbers match too few. A process that
 says itself what its machine is called is left to `nodenames`.
@@ -27,6 +28,8 @@ _BY_KERNEL = frozenset({"attach", "detach", "device-user"})
 _BY_TOOLS = frozenset({"neuron-monitor", "neuron-ls", "ndet-console", "ndet-trace", "ndet-raw"})
 #: So many processes of a log, and hosts, must be seen; of so many that speak, one must be.
 _FEWEST, _ONE_IN = 2, 5
+#: A job is seldom started again more often than that.
+_ATTEMPTS = 4
 
 
 def at_hosts_that_saw_them(facts: Sequence[Fact], sources: Iterable[Source]) -> Sequence[Fact]:
@@ -67,10 +70,29 @@ def _hosts(own: Sequence[Fact], seen: Mapping[int | None, str | None]) -> dict[i
         return {}
     hosts = list(found.values())
     found = {pid: host for pid, host in found.items() if hosts.count(host) >= _FEWEST}
+    found = _without_moved(found, ranks)
     of_host: dict[str | None, set[int]] = defaultdict(set)
     for pid, host in found.items():
         of_host[host] |= ranks[pid]
     return found if _lie_apart(of_host.values()) else {}
+
+
+def _without_moved(
+    found: Mapping[int | None, str | None], ranks: Mapping[int | None, set[int]]
+) -> dict[int | None, str | None]:
+    """Without the processes of ranks that may have run on another host before or after. Many processes behind one number are the
+    workers of a launcher."""
+    of_rank: dict[int, set[int | None]] = defaultdict(set)
+    for pid, of in ranks.items():
+        for rank in of:
+            of_rank[rank].add(pid)
+    moved = {
+        pid
+        for pids in of_rank.values()
+        if 1 < len(pids) <= _ATTEMPTS and len({found.get(pid) for pid in pids}) > 1
+        for pid in pids
+    }
+    return {pid: host for pid, host in found.items() if pid not in moved}
 
 
 def _lie_apart(ranks: Iterable[set[int]]) -> bool:

@@ -76,3 +76,9 @@ def test_a_rank_that_is_known_to_run_elsewhere_stays_there() -> None:
     assert found(*report(85, host="a"), kernel("b")) == {"a"}
     elsewhere = made("hit", data={}, source="x", rank=85, host="a")
     assert found(*report(85), elsewhere, kernel("b")) == {None}
+
+
+def test_where_there_are_several_attempts_a_rank_may_have_run_on_several_hosts() -> None:
+    later = made("hit", data={}, source="x", rank=3, attempt=1)
+    assert found(*report(85, attempt=0), kernel("b")) == {"b"}
+    assert found(*report(85, attempt=0), later, kernel("b")) == {None}

@@ -71,3 +71,9 @@ def test_what_says_its_machine_itself_or_is_in_a_container_or_has_a_host_stays()
 def test_the_number_of_a_thread_is_no_process() -> None:
     threads = [hit("x", source="log", pid=pid, data={"thread": pid}) for pid in (11, 12)]
     assert hosts(*SEEN, *threads) == [None, None]
+
+
+def test_a_rank_that_was_started_again_unseen_may_have_moved() -> None:
+    again = [hit("x", source="log", pid=98, rank=0)]
+    assert hosts(*SEEN, *said(11, 12, 13, first=0), *again) == [None, "a", "a", None]
+    assert hosts(*SEEN, *said(11, 12, first=0), *said(13, first=0)) == ["a", "a", "a"]
