@@ -36,9 +36,11 @@ def at_hosts_that_saw_them(facts: Sequence[Fact], sources: Iterable[Source]) -> 
     """The facts; those of processes that a host has seen, by the rules above, at this host."""
     tools = {source.id for source in sources if source.kind in _BY_TOOLS}
     seen = unique(
-        (fact.place.pid, fact.place.host)
+        (pid, host)
         for fact in facts
-        if fact.place.pid is not None and fact.place.host and (fact.kind in _BY_KERNEL or fact.source in tools)
+        if (pid := fact.place.pid) is not None
+        and (host := fact.place.host)
+        and (fact.kind in _BY_KERNEL or fact.source in tools)
     )
     if len(set(seen.values())) < _FEWEST:
         return facts
@@ -46,9 +48,9 @@ def at_hosts_that_saw_them(facts: Sequence[Fact], sources: Iterable[Source]) -> 
     for fact in facts:
         if fact.place.pid is not None and not fact.place.host and not fact.place.container and _is_own(fact):
             speaking[fact.source].append(fact)
-    host_of = {
-        (source, pid): host for source, own in speaking.items() for pid, host in _hosts(own, seen).items() if host
-    }
+    host_of: dict[tuple[str, int | None], str] = {}
+    for source, own in speaking.items():
+        host_of |= {(source, pid): host for pid, host in _hosts(own, seen).items()}
     if not host_of:
         return facts
     return [_placed(fact, host_of.get((fact.source, fact.place.pid))) for fact in facts]
@@ -59,30 +61,29 @@ def _is_own(fact: Fact) -> bool:
     return "thread" not in fact.data
 
 
-def _hosts(own: Sequence[Fact], seen: Mapping[int | None, str | None]) -> dict[int | None, str | None]:
+def _hosts(own: Sequence[Fact], seen: Mapping[int, str]) -> dict[int, str]:
     """The hosts of the processes that speak in one log."""
-    ranks: dict[int | None, set[int]] = defaultdict(set)
+    ranks: dict[int, set[int]] = defaultdict(set)
     named = {fact.place.pid for fact in own if fact.kind == "identity" and fact.data.get("hostname")}
-    for fact in own:
-        ranks[fact.place.pid] |= {fact.place.rank} if fact.place.rank is not None else set()
+    for pid, rank in ((fact.place.pid, fact.place.rank) for fact in own):
+        if pid is not None:
+            ranks[pid] |= {rank} if rank is not None else set()
     found = {pid: seen[pid] for pid, of in ranks.items() if pid in seen.keys() - named and len(of) <= 1}
     if len(found) < _FEWEST or len(found) * _ONE_IN < len(ranks):
         return {}
     hosts = list(found.values())
     found = {pid: host for pid, host in found.items() if hosts.count(host) >= _FEWEST}
     found = _without_moved(found, ranks)
-    of_host: dict[str | None, set[int]] = defaultdict(set)
+    of_host: dict[str, set[int]] = defaultdict(set)
     for pid, host in found.items():
         of_host[host] |= ranks[pid]
     return found if _lie_apart(of_host.values()) else {}
 
 
-def _without_moved(
-    found: Mapping[int | None, str | None], ranks: Mapping[int | None, set[int]]
-) -> dict[int | None, str | None]:
+def _without_moved(found: Mapping[int, str], ranks: Mapping[int, set[int]]) -> dict[int, str]:
     """Without the processes of ranks that may have run on another host before or after. Many processes behind one number are the
     workers of a launcher."""
-    of_rank: dict[int, set[int | None]] = defaultdict(set)
+    of_rank: dict[int, set[int]] = defaultdict(set)
     for pid, of in ranks.items():
         for rank in of:
             of_rank[rank].add(pid)
