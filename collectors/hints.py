@@ -78,6 +78,11 @@ _HOST_DIRECTORY = regex(
     re.IGNORECASE,
 )
 
+#: What SageMaker calls the log of one host of a job, behind the name of that: `llama/algo-2-1727755200`, and files after it.
+_STREAM = regex(
+    r"(?:(?<![a-z\d])|(?<=2f))algo-\d{1,4}(?=-1[5-9]\d{8}(?:\d{3})?(?P<behind>[-_.][a-z\d_.-]*)?$)", re.IGNORECASE
+)
+
 _INSTANCE = regex(r"(?<![0-9a-zA-Z])i-(?:0[0-9a-f]{3,16}|[0-9a-f]{8})(?![0-9a-zA-Z])")
 _RANK = regex(
     r"(?<![a-z])(?:(?P<of>[a-z]{1,20})[-_.]|(?P<glued>local|global))?rank[-_.]?(?P<rank>\d{1,6})(?![\da-z])"
@@ -145,7 +150,13 @@ def _host(name: str, shape: re.Pattern[str]) -> str | None:
     if stream := _STREAM.fullmatch(name):
         return stream["host"]
     stem = bare(name)
-    return stem if stem and shape.fullmatch(stem) else _address(name)
+    return stem if stem and shape.fullmatch(stem) else _stream(name) or _address(name)
+
+
+def _stream(name: str) -> str | None:
+    """The host after which SageMaker has called the stream that is called so; two of them are no stream's."""
+    found = list(_STREAM.finditer(name))
+    return found[0][0] if len(found) == 1 and not _speaks_of_another(found[0]["behind"] or "") else None
 
 
 def _address(name: str) -> str | None:
@@ -154,8 +165,11 @@ def _address(name: str) -> str | None:
     found = list(_ADDRESS_WITHIN.finditer(f"{plain(name)}_"))
     if len(found) != 1 or found[0].start() != (before.end() if before else 0):
         return None
-    behind = frozenset(_BETWEEN_WORDS.split(name[found[0].end() :].casefold()))
-    return None if behind & OF_ANOTHER_HOST else found[0][0]
+    return None if _speaks_of_another(name[found[0].end() :]) else found[0][0]
+
+
+def _speaks_of_another(behind: str) -> bool:
+    return not OF_ANOTHER_HOST.isdisjoint(_BETWEEN_WORDS.split(behind.casefold()))
 
 
 def _rank(name: str) -> Place:

@@ -8,7 +8,7 @@ extension, date and words for evidence), below what all paths have in common, by
    Kubernetes' nodes), in upper or lower case, or the first label of it; or it begins with it and a dot (`w2.train.log`),
    or has the number of a job before it (`job_4411_w2.log`), or words for a program (`worker-trn-06.out`, `worded_names`).
 2. **Siblings.** Parts side by side with one shape (numbers and single letters aside; a word of two letters at least;
-   none of the words that never mean a host: attempts, ranks, experiments, racks ...), and
+   none of the words that never mean a host: attempts, ranks, experiments ...; more than a rack or pool), and
    a. one of them is a host by its name; or
    b. a directory among them, or two files, are of a kind that is made once on a host (kernel log, neuron-ls ...); or
    c. directories with a file of the same name, or files alone, share one job: each tells of ranks of its own, two at
@@ -17,7 +17,8 @@ extension, date and words for evidence), below what all paths have in common, by
    d. each directory has a file of the same name of such a kind, or each name is that of a log and of a file of such a kind
       (`alpha.log alpha.dmesg`); no two tell of one rank or name one machine, and all ran at once (by clocks set right by
       what their time services say). This needs no shape: `alpha/ beta/ w0/` will do. Where only some names of a shape
-      pair so (`w-a.log w-b.log w-b.dmesg`), those are hosts.
+      pair so (`w-a.log w-b.log w-b.dmesg`), those are hosts. The files and the logs may lie apart (`dmesg/alpha`,
+      `process_0_alpha.log`: `shared_names`).
    e. directories, with a file of the same name each, tell of ranks that are the blocks a launcher gives to hosts: as many
       each, eight at least, one after the other (0-7, 8-15). Nor does this need a shape. Of fewer ranks (two at least),
       three directories, without a gap from rank 0 on, that ran at once: what a person sorts (`stuck/ fine/`) is not so even.
@@ -26,9 +27,10 @@ extension, date and words for evidence), below what all paths have in common, by
    g. such siblings lie in a directory beside theirs (`J801/atlas3.log`, where `J802/atlas8.log atlas9.log` are hosts).
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise.
-   Of what is called `worker-3`, c. and e. prove nothing. A name of one letter and a number (`n101/`, not `r12u3`) needs b.,
-   and ranks of its own or that two say which machine they are of.
-3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`).
+   Of what is called `worker-3`, c. and e. prove nothing; of what may be many hosts (`trn-pool-3`, `rack2-n4`) a. and d. alone
+   prove anything. A name of one letter and a number (`n101/`, not `r12u3`) needs b., and ranks of its own or that two say which
+   machine they are of.
+3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`); these names count for 1.
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
 5. **Labels.** Two at least bear the names that lines of one log begin with (`labelled_lines`), and are of a kind that is
    made once on a host; such lines are of these hosts too.
@@ -61,10 +63,18 @@ from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
 from neuron_doctor.collectors.line_labels import KIND as LABEL
 from neuron_doctor.collectors.line_labels import placed_by_labels
 from neuron_doctor.collectors.lone_machine import lone_machine, taken_on_it
-from neuron_doctor.collectors.no_host_words import NO_HOST, OF_A_STORY, OF_ANOTHER_HOST
+from neuron_doctor.collectors.no_host_words import (
+    GROUPINGS,
+    NO_HOST,
+    OF_A_STORY,
+    OF_ANOTHER_HOST,
+    may_name_a_host,
+    words_of,
+)
 from neuron_doctor.collectors.own_words import hosts_in_own_words
 from neuron_doctor.collectors.sections import KIND as HEADING
 from neuron_doctor.collectors.sections import sectioned
+from neuron_doctor.collectors.shared_names import hosts_of_shared_names
 from neuron_doctor.collectors.sibling_hosts import (
     Member,
     Proof,
@@ -159,7 +169,10 @@ def _below_marks(
 def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple[dict[str, str | None], dict[str, str]]:
     """The host of each path whose source has none yet, None where nothing proves one; and the hosts that lines are
     labelled with, by their names in lower case."""
-    sources, known = collection.sources, known_hosts(collection)
+    sources, unplaced = collection.sources, [source for source in collection.sources if not source.place.host]
+    known = known_hosts(collection)
+    said = hosts_in_own_words(unplaced, facts, known)
+    known = {**{name.casefold(): name for name in said.values()}, **known}
     depth = _common(sources)
     below = {source.path: _in_view(source)[depth:][:_DEEPEST] for source in sources}
     proven: dict[str, tuple[Proof, str]] = {}
@@ -170,13 +183,17 @@ def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple
     on_lines = hosts_of_labels(sources, facts, names)
     labels = {name.casefold(): name for name in names.values() if name.casefold() in on_lines}
     proven.update({name: (Proof.MACHINE, shown) for name, shown in labels.items() if name not in proven})
+    proven.update(
+        {name: (Proof.MACHINE, host) for name, host in hosts_of_shared_names(sources, facts, below, _name).items()}
+    )
     worded = hosts_behind_words(_parts_with_names(below.values()), known)
     proven.update({name: (Proof.NAME, shown) for name, shown in {**worded, **known}.items()})
-    unplaced = [source for source in sources if not source.place.host]
     in_trees = hosts_of_trees(sources, facts)
     by_path = {s.path: in_trees.get(s.path) or _host(below[s.path], proven) for s in unplaced}
-    said = hosts_in_own_words([s for s in unplaced if not by_path[s.path]], facts, known)
-    return _with_copies(unplaced, {**by_path, **said}), labels
+    said |= hosts_in_own_words([s for s in unplaced if not by_path[s.path]], facts, known)
+    return _with_copies(
+        unplaced, {**by_path, **{path: name for path, name in said.items() if not by_path[path]}}
+    ), labels
 
 
 # --- parts of paths
@@ -216,26 +233,22 @@ def _in_view(source: Source) -> list[str]:
 def _name(part: str) -> str:
     """The name that a part has if it is a host, or nothing."""
     name = bare(part[:_LONGEST_NAME])
-    return name if _words(name) - NO_HOST else ""
+    return name if words_of(name) - NO_HOST else ""
 
 
 @lru_cache(maxsize=4096)
 def _shape(name: str) -> str:
     """The name without what tells siblings apart; nothing where it has no such thing, or never means a host."""
     shape = _SINGLE.sub("@", _NUMBER.sub("#", name)).casefold()
-    return shape if {"#", "@"} & set(shape) and not _words(name) & NO_HOST else ""
+    return shape if {"#", "@"} & set(shape) and may_name_a_host(name) else ""
 
 
 def _shapes(name: str) -> list[str]:
     """The families in which a part may be a host."""
-    if not name or _words(name) & NO_HOST:
+    if not name or not may_name_a_host(name):
         return []
     mixed = "" if not _WORD_AND_NUMBER.fullmatch(name) or name.casefold() in OF_A_STORY else _WORDS
     return [*filter(None, [_shape(name), _MIXED if mixed and name[-1].isdigit() else mixed]), _ANY]
-
-
-def _words(name: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(name)}
 
 
 def _is_short(shape: str) -> bool:
@@ -280,12 +293,20 @@ def _families(
             yield members, what
             if not what:
                 yield paired_with_a_machine(members), Proof.MACHINE
-            if not what and not alike.isdisjoint(_cousins(within, shape)) and may_be_hosts(members):
+            if (
+                not (what or _may_be_groups(shape))
+                and not alike.isdisjoint(_cousins(within, shape))
+                and may_be_hosts(members)
+            ):
                 yield members, Proof.JOB
         else:
             machines = {name: member for name, member in members.items() if member.of_host}
             yield machines, Proof.MACHINE if on_each_machine(machines) else Proof.NONE
-            words = {name: member for name, member in members.items() if not _is_short(name) and _words(name) - _WEAK}
+            words = {
+                name: member
+                for name, member in members.items()
+                if not (_is_short(name) or _may_be_groups(name)) and words_of(name) - _WEAK
+            }
             yield in_blocks_of_ranks(words), Proof.JOB
 
 
@@ -298,12 +319,19 @@ def _have_own_words(names: Iterable[str]) -> bool:
 def _shown(shape: str, members: Mapping[str, Member], known: Mapping[str, str]) -> Proof:
     """What shows that siblings of one shape are hosts."""
     what = proof(members, known, short=_is_short(shape))
-    return Proof.NONE if what is Proof.JOB and _words(shape) <= _WEAK else what
+    if _may_be_groups(shape) and what is not Proof.NAME:
+        return Proof.MACHINE if on_each_machine(members) else Proof.NONE
+    return Proof.NONE if what is Proof.JOB and words_of(shape) <= _WEAK else what
+
+
+def _may_be_groups(name: str) -> bool:
+    """Whether ranks that are shared out among such names may be those of many hosts each: `az1-pool-2`."""
+    return bool(words_of(name) & GROUPINGS)
 
 
 def _cousins(above: Sequence[str], shape: str) -> set[tuple[str, ...]]:
     """What siblings have in common with those of one shape in a directory beside theirs: `J801/atlas3.log`, `J802/atlas8.log`."""
-    if not above or _is_short(shape) or _words(shape) <= _WEAK:
+    if not above or _is_short(shape) or words_of(shape) <= _WEAK:
         return set()
     return {("beside", *above[:-1], shape), ("numbered", *(_NUMBER.sub("#", part) for part in above), shape)}
 
@@ -323,7 +351,7 @@ def _proven(name: str, proven: Hosts) -> tuple[Proof, str] | None:
     known = proven.get(name)
     if known is None or known[0] is not Proof.NAME:
         first, _, rest = name.partition(".")
-        labels = () if _words(rest) & OF_ANOTHER_HOST else (first,)
+        labels = () if words_of(rest) & OF_ANOTHER_HOST else (first,)
         for label in (*labels, _JOB_BEFORE.sub("", name)):
             if (stated := proven.get(label)) is not None and stated[0] is Proof.NAME:
                 return stated

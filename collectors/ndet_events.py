@@ -24,6 +24,11 @@ _ERROR = regex(r"error|fail|timeout|timed_out|abort|fault", re.IGNORECASE)
 _SYNC = regex(r"sync_exec - (?P<neff>.{1,1000})", re.DOTALL)
 _RECEIVE = regex(r"(?P<event>\w{1,64}) \((?P<peer>\d{1,9})->(?P<own>\d{1,9})\)")
 
+#: What the log of a process is called, and the ranks that neuron-det names behind it.
+LOG_OF_PROCESS = regex(r"ndet_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_(?P<pid>\d{1,10})_(?P<instance>i-[0-9a-f]{8,17})")
+GIDS = regex(r"\(GIDs: \[(?P<gids>[\d, ]*)\]\)")
+_MAX_RANK_DIGITS = 9
+
 _US = 1000
 _INT64 = 2**63 - 1
 
@@ -63,6 +68,13 @@ class NdetEvent(Struct, frozen=True):
         if at is None or abs(at) * _US > _INT64:
             return None
         return Instant(round(at * _US), Clock.MONOTONIC, _US)
+
+
+def ranks_named(text: str) -> tuple[int, ...]:
+    """The ranks that neuron-det names behind the log of a process."""
+    gids = GIDS.search(text)
+    ranks = (part.strip() for part in gids["gids"].split(",")) if gids else ()
+    return tuple(int(rank) for rank in ranks if rank.isdecimal() and len(rank) <= _MAX_RANK_DIGITS)
 
 
 def is_error_name(name: str) -> bool:

@@ -14,10 +14,17 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input, UnreadableInput
 from neuron_doctor.collectors.chrome_trace import Args, Block, Brief, Event, blocks
-from neuron_doctor.collectors.ndet_events import KEEP, NdetEvent, integers, is_error_name, kind_of
+from neuron_doctor.collectors.ndet_events import (
+    KEEP,
+    LOG_OF_PROCESS,
+    NdetEvent,
+    integers,
+    is_error_name,
+    kind_of,
+    ranks_named,
+)
 from neuron_doctor.collectors.ndet_usual import Usual, latest
 from neuron_doctor.engine.facts import Fact, Place, Value, span_of
-from neuron_doctor.engine.regexes import regex
 
 #: So many pairs of a core and a name of an event are followed, and so many events open at once on one core.
 _MOST = 65_536
@@ -30,10 +37,6 @@ _COMPLETE = "X"
 #: Other phases of the trace-event format. An event of any phase that is not listed never ended.
 _BEGIN, _END, _INSTANT = frozenset("BbS"), frozenset("EeF"), frozenset("iIn")
 _SILENT = frozenset("stfCPNODVvRc(),")  # arrows, counters, objects, dumps: nothing that could end
-
-_LOG = regex(r"ndet_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_(?P<pid>\d{1,10})_(?P<instance>i-[0-9a-f]{8,17})")
-_GIDS = regex(r"\(GIDs: \[(?P<gids>[\d, ]*)\]\)")
-_MAX_RANK_DIGITS = 9
 
 _Id = int | str | None
 _Track = tuple[_Id, _Id]  # process and thread of the trace
@@ -295,12 +298,11 @@ def _ranks_by_track(trace: _Trace) -> dict[_Track, int]:
 
 def _process_of(args: Args | None) -> _Process:
     name = str(args.name) if args is not None else ""
-    log, gids = _LOG.search(name), _GIDS.search(name)
-    ranks = (part.strip() for part in gids["gids"].split(",")) if gids else ()
+    log = LOG_OF_PROCESS.search(name)
     return _Process(
         pid=int(log["pid"]) if log else None,
         instance_id=log["instance"] if log else None,
-        ranks=tuple(int(rank) for rank in ranks if rank.isdecimal() and len(rank) <= _MAX_RANK_DIGITS),
+        ranks=ranks_named(name),
     )
 
 

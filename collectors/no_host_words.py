@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from neuron_doctor.engine.regexes import regex
+
 _OF_NO_HOST = """
 attempt restart retry try rank ranks local global epoch step steps iter iteration run runs trial job jobs task tasks
 exp exps experiment sweep config cfg seed study baseline variant model ablation bench benchmark eval test tests case
@@ -9,7 +13,7 @@ pod pods container trainer replica shard part chunk batch stage group team role 
 log logs out err dump dumps trace traces report capture collect snapshot bundle backup copy old before after
 ckpt ckpts checkpoint checkpoints version ver rel release build day date week month session window phase round
 device devices core cores nd nc neff gpu chip card numa socket ring channel train training file data input output tmp
-dp tp pp ep cp sp mp vp rack row zone az region site dc cluster cell block pool switch
+dp tp pp ep cp sp mp vp
 fold folds expert experts slot lane bucket env envs loader dataloader microbatch layer layers split subset scenario
 """
 _OF_PROGRAMS = """
@@ -18,8 +22,15 @@ thread proxy replica gpu numa efa mlx ib disk port link channel ring queue irq t
 nemo vllm ray info warn warning error debug
 nvme eth ens md loop sd vd
 """
-#: No name that has one of these is a host's, whatever it is the name of.
-NO_HOST = frozenset(_OF_NO_HOST.split())
+_OF_MANY_HOSTS = """
+rack racks row zone az region site dc datacenter cluster cell block pool nodepool nodegroup switch
+"""
+#: What a host is called after as often as what it stands in: `trn-pool-3`, `rack2-n4`.
+GROUPINGS = frozenset(_OF_MANY_HOSTS.split())
+#: What no host is called after, whatever else its name has.
+_NEVER = frozenset(_OF_NO_HOST.split())
+#: A name that has one of these is no host's, unless something else than its siblings' ranks and times shows it.
+NO_HOST = _NEVER | GROUPINGS
 #: Nor is a name before lines of text that has one of these, by which programs number what they are made of.
 NO_HOST_OF_LINES = NO_HOST | frozenset(_OF_PROGRAMS.split())
 _OF_ANOTHER = """
@@ -40,3 +51,20 @@ last previous current latest orig original monday tuesday wednesday thursday fri
 """
 #: No name that has no number and is one of these is a host's: so people sort what they collect.
 OF_A_STORY = frozenset(_OF_A_STORY.split())
+
+_WORD = regex(r"[a-z]+", re.ASCII | re.IGNORECASE)
+#: A word, or a letter that counts: `rack2-n4`, not `rack-a`.
+_COUNTED = regex(r"[a-z]{2,}|(?<![a-z\d])[a-z](?=\d)", re.ASCII)
+
+
+def words_of(name: str) -> set[str]:
+    """The words of a name, in lower case."""
+    return {word.casefold() for word in _WORD.findall(name)}
+
+
+def may_name_a_host(name: str) -> bool:
+    """Whether a name has no word that never means a host; one for what many hosts are in stands beside another word only."""
+    words = words_of(name)
+    if words & _NEVER:
+        return False
+    return not words & GROUPINGS or bool(set(_COUNTED.findall(name.casefold())) - GROUPINGS)

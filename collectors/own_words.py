@@ -5,36 +5,47 @@ batch script prints where it runs, as environment (`env`, `set -x`) or in words;
 The log of a whole job says so as well, of the host of its launcher alone. So a source is at the host that it names only if
 
 - it names one host, and no infodump in it names another one; it is no pod's, and not the output of a whole Slurm job;
-- the name is known for a host or has the shape of one (a container's id and a pod's name are none), or the variable is
-  one that never names anything else (`SLURMD_NODENAME`);
+- torchrun names it where it reports how its own workers ended; or the name is known for a host or has the shape of one (a
+  container's id and a pod's name are none), or the variable is one that never names anything else (`SLURMD_NODENAME`); or the
+  program calls it a host among its own settings (`host=hera node_rank=2 world=128`), the word is none that a container or a
+  part of a program is called by, and there are no pods;
 - sources that name another host ran at the same time, tell of no rank that it tells of, and two hosts at least tell of
   processes of their own. What one `mpirun` says for all has no such neighbour.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection as Sized
 from collections.abc import Iterable, Mapping, Sequence
 
 from neuron_doctor.collectors.hints import has_shape_of_host
+from neuron_doctor.collectors.no_host_words import GROUPINGS, NO_HOST_OF_LINES, may_name_a_host, words_of
 from neuron_doctor.collectors.sibling_hosts import Telling, beside_each_other, telling
 from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.regexes import regex
 
 #: Variables whose value is the name of the host itself, wherever they stand.
 _NODE_VARIABLES = frozenset({"SLURMD_NODENAME", "NODE_NAME", "MY_NODE_NAME", "K8S_NODE_NAME", "SM_CURRENT_HOST"})
+#: What the program calls its host, beside its rank or process (the pattern `settings-own-host`).
+_SETTING = "HOST"
+#: Ids of containers, and what Kubernetes gives a pod of a deployment or a job for an end.
+_OF_CONTAINER = regex(r"[\da-f]{8,64}|.{1,200}-[a-z\d]{5}|.{1,200}-[a-z\d]{8,10}-[a-z\d]{4,6}", re.ASCII)
 
 
 def hosts_in_own_words(
     sources: Iterable[Source], facts: Mapping[str, Sequence[Fact]], known: Sized[str]
 ) -> dict[str, str]:
     """The host of each path whose source says where it runs, by the rules above. `known` are names of hosts in lower case."""
+    sources = list(sources)
+    pods = any(source.place.container or source.kind == "kubectl" for source in sources)
     said = {
         source.path: name
         for source in sources
         if not source.place.container
         and not source.place.job
-        and (name := _own_host(facts.get(source.path, ()), known)) is not None
+        and (name := _own_host(facts.get(source.path, ()), known, pods=pods)) is not None
     }
     by_host: dict[str, Telling] = defaultdict(Telling)
     with_processes = set()
@@ -47,23 +58,37 @@ def hosts_in_own_words(
     return said if proven else {}
 
 
-def _own_host(facts: Iterable[Fact], known: Sized[str]) -> str | None:
-    """The one host that a source names for its own."""
+def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | None:
+    """The one host that a source names for its own. Where there are `pods`, a word may be the name of one."""
     own, others = set(), set()
     for fact in facts:
         if fact.kind == "env" and fact.place.host is None and (name := str(fact.data.get("value") or "")):
             variable = fact.data.get("name")
-            if variable in _NODE_VARIABLES or (variable == "HOSTNAME" and _is_host(name, known)):
+            if variable in _NODE_VARIABLES or (variable in ("HOSTNAME", _SETTING) and _is_host(name, known)):
                 own.add(name)
+            elif variable == _SETTING:
+                own.add(name if not pods and _may_be_host(name) else "")
+        elif _is_reported_by_its_agent(fact) and fact.place.host:
+            own.add(fact.place.host if _is_host(fact.place.host, known) else "")
         elif fact.kind == "identity" and fact.data.get("hostname"):
             others.add(str(fact.data["hostname"]).casefold())
     if len(own) != 1 or others - {name.casefold() for name in own}:
         return None
-    return own.pop()
+    return own.pop() or None
 
 
 def _is_host(name: str, known: Sized[str]) -> bool:
     return name.casefold() in known or has_shape_of_host(name)
+
+
+def _may_be_host(name: str) -> bool:
+    parts = words_of(name) & (NO_HOST_OF_LINES - GROUPINGS)
+    return not parts and may_name_a_host(name) and not _OF_CONTAINER.fullmatch(name)
+
+
+def _is_reported_by_its_agent(fact: Fact) -> bool:
+    """Whether a worker's end is reported that ran on the host of the launcher that reports it."""
+    return fact.kind == "launcher-failure" and fact.data.get("launcher") == "torchrun" and fact.place.rank is not None
 
 
 def _is_of_a_process(fact: Fact) -> bool:

@@ -17,6 +17,7 @@ from neuron_doctor.engine.deduplicate import deduplicated
 from neuron_doctor.engine.earlier_runs import of_the_last_run
 from neuron_doctor.engine.ended_ranks import ended_without_dump
 from neuron_doctor.engine.facts import SETTINGS, Collection, Fact, Source
+from neuron_doctor.engine.faulty_devices import at_hosts_of_their_devices
 from neuron_doctor.engine.findings import finding_of, fold
 from neuron_doctor.engine.former_instances import without_former_instances
 from neuron_doctor.engine.full_disks import at_full_disks
@@ -36,6 +37,7 @@ from neuron_doctor.engine.pods_of_job import with_pods_of_job
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.requeues import in_their_attempts
 from neuron_doctor.engine.rulebook import Rulebook
+from neuron_doctor.engine.seen_processes import at_hosts_that_saw_them
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
 from neuron_doctor.engine.silence import silent_in_dumps, silent_ranks
 from neuron_doctor.engine.snapshots import questioned
@@ -100,9 +102,13 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
     sources, facts = without_former_instances(sources, facts)
     facts = without_old_containers(facts, sources)
-    facts = in_their_attempts(without_labels_for_hosts(without_tasks_for_ranks(facts), sources))
+    facts = without_tasks_for_ranks(at_hosts_that_saw_them(facts, sources))
+    facts = in_their_attempts(without_labels_for_hosts(facts, sources))
     collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(in_the_rank_of_their_terminal(facts))
     topology = survey(facts, collection.sources)
+    if (at_hosts := at_hosts_of_their_devices(facts, topology)) is not facts:
+        collection, facts = Collection(sources, tuple(at_hosts)), at_hosts
+        topology = survey(facts, collection.sources)
     if any(source.kind == "metrics" for source in collection.sources):
         from neuron_doctor.engine.dashboards import of_the_job  # noqa: PLC0415 - few collections have an export of metrics
 

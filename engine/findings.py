@@ -94,6 +94,8 @@ def finding_of(folded: Folded, witnesses: Witnesses) -> Finding:
     first, last = _interval(match.facts)
     hosts = match.hosts or _pod(match.facts)
     place = _reported(match.place, hosts)
+    if rule.names_core and place.device is not None:
+        place = replace(place, core=_core(match.facts))
     words = words_of(match, () if match.hosts else hosts, folded.pids if len(match.hosts) == 1 else ())
     return Finding(
         id=_finding_id(rule.id, place, match.facts),
@@ -148,6 +150,12 @@ def _reported(place: Place, hosts: Sequence[str]) -> Place:
     """As reports show it: one rank is a list of one, the only host is the host."""
     host = place.host or (hosts[0] if len(hosts) == 1 else None)
     return replace(place, host=host, rank=None, ranks=ranks_of(place))
+
+
+def _core(facts: Iterable[Fact]) -> int | None:
+    """The core that the records name, if no two name different ones: each source counts cores in its own way."""
+    cores = {fact.place.core for fact in facts if fact.place.core is not None}
+    return cores.pop() if len(cores) == 1 else None
 
 
 def _evidence(facts: Sequence[Fact]) -> tuple[Span, ...]:

@@ -288,6 +288,7 @@ def _link(loader: Unlinked, doc: RuleDoc, source: Document) -> Rule | None:
         follows=follows,
         sole=doc.sole,
         shared=doc.shared,
+        names_core=doc.names_core,
         supersedes=frozenset(doc.supersedes),
         alternatives=tuple(doc.alternatives),
         actions=(

@@ -91,6 +91,7 @@ class Rule(Struct, frozen=True):
     headline: str = ""
     parameters: tuple[str, ...] = ()
     pack: str = ""
+    names_core: bool = False
 
 
 class Pack(Struct, frozen=True):

@@ -276,6 +276,9 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     ] = ""
     sole: Annotated[bool, Meta(description="findings at several places convict none of them")] = False
     shared: Annotated[bool, Meta(description="findings at several hosts are one fault of what these share")] = False
+    names_core: Annotated[
+        bool, Meta(description="a finding of a device names the core that all its records agree on")
+    ] = False
     supersedes: list[Id] = []
     alternatives: list[AlternativeDoc] = []
     actions: list[ActionDoc] = []

@@ -6,8 +6,10 @@ It is no rank in a log in which
 
 - a worker says another rank behind the label (`2: [rank64]: ...`), and none, from task 1 on, says the same (`3: [rank3]: ...`):
   then each node was given a step of its own, or its task is a launcher;
-- or torchrun reports the ends of workers, and srun those of its tasks;
-- or srun reports the end of a task on a host on which, as another log says, torchrun reports one of another rank.
+- or torchrun reports the ends of workers, and srun those of its tasks; or it reports behind the label a worker that is not the
+  first of its host;
+- or srun reports the end of a task on a host on which, as another log says, torchrun reports one of another rank;
+- or two processes speak behind one label of different cores, within seconds: a task that was started again takes longer.
 
 Then the label still tells which lines are of one node: what one of them says of its host holds for all.
 """
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -23,6 +26,8 @@ from neuron_doctor.engine.facts import Fact, Place
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
+#: No task is started anew, and speaks of its devices, within so long.
+_AT_ONCE_NS = 5 * 10**9
 #: The label, and the rank that torch (torch.distributed.elastic, PyTorch 2.4 and later) or a program writes behind it, perhaps
 #: after the time.
 _LABELLED = regex(r" {0,6}(?P<task>\d{1,6}): {1,2}(?:[^\[\n]{0,40}\[rank ?(?P<rank>\d{1,6})\])?")
@@ -45,13 +50,36 @@ def without_tasks_for_ranks(facts: Sequence[Fact]) -> Sequence[Fact]:
 def _are_launchers(told: Iterable[Fact]) -> bool:
     """Whether the tasks of a log are launchers, by its labelled records and its reports of ends."""
     pairs, reports = set(), set()
+    told = list(told)
     for fact in told:
         if fact.kind == "launcher-failure":
             reports.add(fact.data.get("launcher"))
         if (found := _LABELLED.match(fact.span.text)) and found["rank"]:
             pairs.add((int(found["task"]), int(found["rank"])))
     others, same = any(task != rank for task, rank in pairs), any(task == rank > 0 for task, rank in pairs)
-    return (others and not same) or {"srun", "torchrun"} <= reports
+    return (others and not same) or {"srun", "torchrun"} <= reports or _have_workers(told)
+
+
+def _have_workers(told: Iterable[Fact]) -> bool:
+    """Whether a task reports a worker that is not the first of its host, or several processes of different cores speak behind
+    one label at once."""
+    speaking: dict[int, list[tuple[int, int | None, tuple[int | None, int | None]]]] = defaultdict(list)
+    for fact in told:
+        found, place = _LABELLED.match(fact.span.text), fact.place
+        if found is None:
+            continue
+        if fact.data.get("launcher") == "torchrun" and place.local_rank:
+            return True
+        if place.pid is not None and fact.instant and (place.device, place.core) != (None, None):
+            speaking[int(found["task"])].append((fact.instant.ns, place.pid, (place.device, place.core)))
+    return any(_at_once(sorted(lines, key=lambda line: line[0])) for lines in speaking.values())
+
+
+def _at_once(lines: Iterable[tuple[int, int | None, tuple[int | None, int | None]]]) -> bool:
+    return any(
+        then - at < _AT_ONCE_NS and pid != other and core != another
+        for (at, pid, core), (then, other, another) in pairwise(lines)
+    )
 
 
 def _by_torchrun(facts: Iterable[Fact]) -> Mapping[str, set[int]]:

@@ -157,3 +157,40 @@ def test_the_map_of_mpirun_names_nodes_and_their_ranks(tmp_path: Path, rank: str
     (tmp_path / "x.log").write_text(f"{node}\n{rank}\n")
     facts = collect(Request((str(tmp_path),)), rulebook()).facts
     assert [(f.place.host, f.place.rank) for f in facts if f.kind == "mapping"] == [("kestrel03", None), (None, 47)]
+
+
+def own(folder: Path, line: str) -> list[str]:
+    (folder / "x.log").write_text(f"{line}\n")
+    facts = collect(Request((str(folder),)), rulebook()).facts
+    return sorted({str(f.data["value"]) for f in facts if f.kind == "env" and f.data.get("name") == "HOST"})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-05-06 12:00:00 INFO node_rank=2 host=lyra-3 world=128 local ranks 64..95",
+        "2026-08-12 22:10:03 host=lyra-3 NEURON_PJRT_PROCESS_INDEX=0 NEURON_PJRT_PROCESSES_NUM_DEVICES=64,64",
+        "[rank 6] start pid=4110 rank=6 node=lyra-3",
+        "world=16 hostname=lyra-3, role=actor",
+        "INFO:root:started nodename='lyra-3' world_size=64",
+        "INFO config: model=llama lr=0.1 host=lyra-3 dtype=bf16 process_id=3",
+    ],
+)
+def test_a_program_names_its_host_among_the_settings_that_tell_which_process_it_is(tmp_path: Path, line: str) -> None:
+    assert own(tmp_path, line) == ["lyra-3"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "connecting to host=lyra-3 rank=0",
+        "lost host=lyra-3 world=16",
+        "master_host=lyra-3 world=16",
+        "host=lyra-3 port=29500",
+        "host=10.0.0.3 rank=2",
+        "peer rank=3 host=lyra-3",
+        "rank=3 sends to host=lyra-3",
+    ],
+)
+def test_a_host_that_a_sentence_speaks_of_is_not_the_one_on_which_it_was_said(tmp_path: Path, line: str) -> None:
+    assert own(tmp_path, line) == []

@@ -301,6 +301,25 @@ def test_a_log_with_one_such_line_is_left_to_the_text_collector() -> None:
     assert claimed(b"fsck: no errors detected\n", "out.txt") is None
 
 
+@pytest.mark.parametrize("form", ["ip-10-0-0-1 {}", "{}", "== ip-10-0-0-1 {} ==", "# /fsx/ndet/{}:", "loading {}"])
+def test_events_below_the_name_of_a_log_are_of_its_process(form: str) -> None:
+    lines = []
+    for n in range(8):
+        log = f"ndet_2024-02-03_04-05-06_{1000 + n}_{INSTANCES[n // 4]}.txt (GIDs: [{8 + n}])"
+        lines += [form.format(log), f"nc_exec (B) NC {n} @ 1.0 - 2.0: {{'nd': {n // 2}, 'nc': {n % 2}, 'exec_id': 3}}"]
+    facts, _ = read("\n".join(lines).encode(), "out.txt")
+    assert [(f.place.rank, f.place.pid, f.place.core) for f in facts] == [(8 + n, 1000 + n, n) for n in range(8)]
+    assert [f.place.instance_id for f in facts] == [INSTANCES[0]] * 4 + [INSTANCES[1]] * 4
+    assert {f.place.host for f in facts} == ({"ip-10-0-0-1"} if "ip-10" in form else {None})
+
+
+def test_a_log_of_several_ranks_names_none_of_them_and_a_list_of_logs_is_no_output() -> None:
+    log = f"ndet_2024-02-03_04-05-06_1672_{INSTANCES[0]}.txt"
+    (fact,), _ = read(f"{log} (GIDs: [0, 1])\nnc_exec (B) NC 1 @ 1.0 - 2.0: {{'nd': 0}}\n".encode(), "out.txt")
+    assert (fact.place.rank, fact.place.pid) == (None, 1672)
+    assert claimed(f"{log}\n{log}\n".encode(), "ls.txt") is None
+
+
 # --- raw logs
 
 

@@ -85,3 +85,60 @@ def test_a_stream_that_says_two_hosts_is_of_none() -> None:
 
 def test_the_output_of_a_whole_job_is_of_no_host() -> None:
     assert hosts(said("slurm-12.out", "node3"), said("slurm-13.out", "node4")) == {None}
+
+
+def setting(path: str, host: str, *more: Fact, start: int = 0) -> Collection:
+    return stream(path, env(path, host, "HOST"), of_process(path), *more, start=start)
+
+
+@pytest.mark.parametrize("names", [("hera", "juno"), ("trn-pool-1", "trn-pool-2"), ("zen-1", "zen-2"), ("e1", "e2")])
+def test_what_a_program_calls_its_host_among_its_settings_may_be_any_word(names: tuple[str, str]) -> None:
+    assert hosts(setting(A, names[0]), setting(B, names[1])) == set(names)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("3f9d0c1a22be", "aa01c1a22bef"),  # containers
+        ("llama-worker-0", "llama-worker-1"),
+        ("bert-7d9f8b6c5-x2x4z", "bert-7d9f8b6c5-q8r2t"),  # pods of a deployment and of a job
+        ("bert-x2x4z", "bert-q8r2t"),
+        ("pool-1", "pool-2"),
+        ("stage1", "stage2"),
+        ("hera", "hera"),
+    ],
+)
+def test_what_a_program_calls_its_host_is_none_where_it_is_that_of_a_container_or_of_all(
+    names: tuple[str, str],
+) -> None:
+    assert hosts(setting(A, names[0]), setting(B, names[1])) == {None}
+
+
+def test_where_there_are_pods_a_word_may_be_the_name_of_one() -> None:
+    pods = Collection((Source("p", "pods.txt", "kubectl"),), ())
+    assert hosts(setting(A, "zen-1"), setting(B, "zen-2"), pods) == {None}
+    assert hosts(setting(A, "node-1"), setting(B, "node-2"), pods) == {"node-1", "node-2", None}
+
+
+def test_a_program_that_lists_others_names_no_host_of_its_own() -> None:
+    assert hosts(setting(A, "hera", env(A, "juno", "HOST")), setting(B, "juno")) == {None}
+
+
+def test_what_else_is_called_after_a_host_that_a_stream_names_is_of_it_too() -> None:
+    kernel = Collection((Source("k", "x/dmesg-hera.txt", "kernel"),), ())
+    assert hosts(setting(A, "hera"), setting(B, "juno"), kernel) == {"hera", "juno"}
+
+
+def reported(path: str, host: str, rank: int, launcher: str = "torchrun") -> Fact:
+    return fact(path, "launcher-failure", Place(host=host, rank=rank, pid=131), launcher=launcher, exitcode=1)
+
+
+def test_what_torchrun_reports_of_its_workers_names_the_host_of_its_log() -> None:
+    assert hosts(stream(A, reported(A, "algo-1", 2)), stream(B, reported(B, "algo-2", 37))) == {"algo-1", "algo-2"}
+    assert hosts(stream(A, reported(A, "tin", 2)), stream(B, reported(B, "zinc", 37))) == {"tin", "zinc"}
+
+
+def test_what_srun_reports_and_one_log_of_all_hosts_names_none() -> None:
+    assert hosts(stream(A, reported(A, "n1", 2, "srun")), stream(B, reported(B, "n2", 37, "srun"))) == {None}
+    whole = stream(A, reported(A, "algo-1", 2), reported(A, "algo-2", 37))
+    assert hosts(whole, stream(B, reported(B, "algo-2", 37))) == {None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from builders import hit, pack, rule, source
 
 from neuron_doctor.engine.diagnosis import diagnose
@@ -30,3 +31,18 @@ def test_a_host_without_a_rank_and_a_rank_without_a_host_have_one_broken_device(
         found = diagnose(rules, Collection((source("s"), source("log")), (of_host, of_rank, elsewhere)))
         assert len(found.root_causes) == faults
         assert "a" in {one.place.host for one in found.findings if one.role is Role.ROOT}
+
+
+@pytest.mark.parametrize(("cores", "named"), [((1, 1), 1), ((1, None), 1), ((1, 9), None), ((None, None), None)])
+@pytest.mark.parametrize("says", [True, False])
+def test_a_fault_of_a_device_names_the_core_that_all_its_records_agree_on_if_its_rule_says_so(
+    tmp_path: Path, cores: tuple[int | None, ...], named: int | None, says: bool
+) -> None:
+    more = f"survivable: false\nnames_core: {str(says).lower()}\n"
+    facts = tuple(hit("broke", host="a", device=3, core=core, offset=n) for n, core in enumerate(cores))
+    rules = pack(
+        tmp_path,
+        rule("broke", "record: broke", cause="broken-device", at="device", patterns=("broke",), more=more),
+    )
+    [finding] = diagnose(rules, Collection((source("s"),), facts)).findings
+    assert (finding.place.device, finding.place.core) == (3, named if says else None)

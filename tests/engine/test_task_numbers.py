@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from neuron_doctor.engine.facts import Fact, Place, Span
+from msgspec.structs import replace
+
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span
 from neuron_doctor.engine.task_numbers import without_tasks_for_ranks
 
 
@@ -65,3 +67,25 @@ def test_a_task_that_names_two_hosts_is_of_none() -> None:
 
 def test_another_log_is_not_judged_by_this_one() -> None:
     assert seen(line("2: [rank64]: raised", 64), line("2: refused", 2, source="other"))[-1] == (2, None)
+
+
+def speaks(task: int, pid: int, core: int, at: float) -> Fact:
+    said = line(f"{task}: ERROR TDRV:exec", task, pid=pid, device=core // 2, core=core % 2)
+    return replace(said, instant=Instant(round(at * 1e9), Clock.HOST_LOCAL))
+
+
+def test_processes_of_different_cores_that_speak_behind_one_label_at_once_are_workers_of_a_launcher() -> None:
+    assert seen(speaks(1, 70, 6, 10), speaks(1, 71, 7, 10.1), line("2: refused", 2)) == [(None, None)] * 3
+
+
+def test_a_task_that_was_started_again_and_one_process_of_several_cores_are_workers() -> None:
+    for others in (speaks(1, 71, 7, 400), speaks(1, 71, 6, 10.1), speaks(1, 70, 7, 10.1), speaks(2, 71, 7, 10.1)):
+        assert seen(speaks(1, 70, 6, 10), others)[0] == (1, None)
+
+
+def test_what_torchrun_reports_of_a_second_worker_behind_a_label_says_that_the_task_is_a_launcher() -> None:
+    def report(local_rank: int) -> Fact:
+        return line("1: failed", 1, kind="launcher-failure", launcher="torchrun", local_rank=local_rank, pid=7)
+
+    assert seen(report(7), line("0: refused", 0)) == [(None, None), (None, None)]
+    assert seen(report(0), line("0: refused", 0)) == [(1, None), (0, None)]

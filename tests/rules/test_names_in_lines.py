@@ -101,3 +101,32 @@ def test_a_label_before_settings_of_a_rank_names_who_speaks(line: str, word: str
 
 def test_a_word_before_a_rate_per_device_is_no_label() -> None:
     assert not list(facts("epoch 3, tokens per second per device 0.0", "identity"))
+
+
+HEADING = "ray::_RayTrainWorker__execute.get_next() (pid=1191, ip=10.33.6.91, actor_id=71ac0f7a)"
+
+
+def raised_by(*lines: str) -> set[tuple[str | None, int | None]]:
+    found = facts("\n".join(lines), "hit")
+    return {(f.place.host, f.place.pid) for f in found if f.name == "python-exception"}
+
+
+@pytest.mark.parametrize(
+    "before", ["", "ray.exceptions.RayTaskError(KeyError): ", "(TorchTrainer pid=771, ip=10.33.5.40) "]
+)
+@pytest.mark.parametrize("frames", [(), ('  File "/x/data.py", line 23, in pad', "    raise KeyError(key)") * 5])
+def test_an_exception_that_ray_passes_on_is_of_the_process_that_it_names(before: str, frames: tuple[str, ...]) -> None:
+    label = before if before.startswith("(") else ""
+    lines = [f"{before}{HEADING}", *(f"{label}{line}" for line in (*frames, "KeyError: 'loss_mask'"))]
+    assert raised_by(*lines) == {("10.33.6.91", 1191)}
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        ("Traceback (most recent call last):", '  File "/x/driver.py", line 9, in <module>', '    cfg["lr"]'),
+        ("step 118 loss 2.1", "  and more"),
+    ],
+)
+def test_an_exception_of_the_driver_behind_what_ray_says_of_a_process_is_not_of_that(between: tuple[str, ...]) -> None:
+    assert raised_by(f"(raylet) {HEADING} is slow", *between, "KeyError: 'lr'") == {(None, None)}
