@@ -45,6 +45,9 @@ _EXTENSION = regex(
 #: A date, or seconds since 1970 (of 2017 to 2033), as SageMaker's `algo-2-1727755200`.
 _DATE = regex(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?$|[-_.]1[5-9]\d{8}(?:\d{3})?$")
 
+#: How sos calls its reports (sos/policies/distros, 3.0 to 4.8).
+_SOSREPORT = regex(r"sosreport-(?P<host>[\w.-]{1,253}?)-\d{4}-\d\d-\d\d-[a-z]{4,9}(?:-obfuscated)?")
+
 _EVIDENCE = (
     r"(?:dmesg(?:-[a-zA-Z](?![a-zA-Z\d]))?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
     r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|job"
@@ -79,7 +82,7 @@ _HOST_DIRECTORY = regex(
 )
 
 #: What SageMaker calls the log of one host of a job, behind the name of that: `llama/algo-2-1727755200`, and files after it.
-_STREAM = regex(
+_SAGEMAKER_STREAM = regex(
     r"(?:(?<![a-z\d])|(?<=2f))algo-\d{1,4}(?=-1[5-9]\d{8}(?:\d{3})?(?P<behind>[-_.][a-z\d_.-]*)?$)", re.IGNORECASE
 )
 
@@ -122,8 +125,10 @@ _OF_A_HOST = regex(
 
 
 def plain(name: str) -> str:
-    """The name of a file or directory without extensions and date."""
-    return _DATE.sub("", _EXTENSION.sub("", name))
+    """The name of a file or directory without extensions and date, and without what sosreport puts around that of the host."""
+    stem = _EXTENSION.sub("", name)
+    report = _SOSREPORT.fullmatch(stem)
+    return report["host"] if report else _DATE.sub("", stem)
 
 
 def bare(name: str) -> str:
@@ -155,7 +160,7 @@ def _host(name: str, shape: re.Pattern[str]) -> str | None:
 
 def _stream(name: str) -> str | None:
     """The host after which SageMaker has called the stream that is called so; two of them are no stream's."""
-    found = list(_STREAM.finditer(name))
+    found = list(_SAGEMAKER_STREAM.finditer(name))
     return found[0][0] if len(found) == 1 and not _speaks_of_another(found[0]["behind"] or "") else None
 
 

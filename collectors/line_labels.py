@@ -39,6 +39,8 @@ _LABEL = regex(
 _RANK_ITSELF = regex(r"(?:rank|default)[-_.:]?\d")
 _CLOCK = regex(r"\[?\d\d:\d\d:\d\d\b")
 _NUMBER, _WORD = regex(r"\d{1,20}"), regex(r"[a-z]{1,63}")
+#: A letter that counts as a number does: `trn-a`, `trn-b`.
+_SINGLE = regex(r"(?<=[-_])[a-z](?![a-z\d])")
 #: Below so many lines, or so few in a hundred, nothing is said of a file; no job starts more workers than that on its hosts.
 _FEWEST, _SHARE, _MOST = 8, 90, 65536
 #: After so many lines a log without labels is left alone.
@@ -140,9 +142,9 @@ def _logs(behind: str) -> bool:
 
 def _are_hosts(names: set[str]) -> bool:
     """Whether the names look like those of hosts beside each other."""
-    shapes = {_NUMBER.sub("#", name.lower()) for name in names}
+    shapes = {_SINGLE.sub("@", _NUMBER.sub("#", name.lower())) for name in names}
     words = {word for name in names for word in _WORD.findall(name.lower())}
-    named = all(_NUMBER.search(name) for name in names)
+    named = all({"#", "@"} & set(shape) for shape in shapes)
     return len(names) > 1 and len(shapes) == 1 and named and not words & NO_HOST_OF_LINES
 
 
@@ -174,7 +176,7 @@ def placed_by_labels(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[in
     form, numbers = labels[0].data["form"], str(labels[0].data["numbers"])
     names = {str(label.data["name"]) for label in labels}
     shown = {name: known.get(name.casefold(), name) for name in names}
-    if not labels[0].data["sure"] and not all(name.casefold() in known for name in names):
+    if not labels[0].data["sure"] and not any(name.casefold() in known for name in names):
         shown = {}
     read = {n: label for n, fact in enumerate(facts) if fact.kind != KIND and (label := read_label(fact.span.text))}
     read = {n: label for n, label in read.items() if label.form == form and label.name in names}

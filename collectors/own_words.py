@@ -5,7 +5,8 @@ batch script prints where it runs, as environment (`env`, `set -x`) or in words;
 The log of a whole job says so as well, of the host of its launcher alone. So a source is at the host that it names only if
 
 - it names one host, and no infodump in it names another one; it is no pod's, and not the output of a whole Slurm job;
-- torchrun names it where it reports how its own workers ended; or the name is known for a host or has the shape of one (a
+- torchrun names it where it reports how its own workers ended; or a rank is said to be on it, or it is the label before the
+  settings of one (`[heron2] SLURM_PROCID=42`), and known for a host; or the name is known for a host or has the shape of one (a
   container's id and a pod's name are none), or the variable is one that never names anything else (`SLURMD_NODENAME`); or the
   program calls it a host among its own settings (`host=hera node_rank=2 world=128`), the word is none that a container or a
   part of a program is called by, and there are no pods;
@@ -68,6 +69,8 @@ def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | 
                 own.add(name)
             elif variable == _SETTING:
                 own.add(name if not pods and _may_be_host(name) else "")
+        elif fact.kind == "identity" and str(fact.data.get("word", "")).casefold() in known:
+            own.add(str(fact.data["word"]))
         elif _is_reported_by_its_agent(fact) and fact.place.host:
             own.add(fact.place.host if _is_host(fact.place.host, known) else "")
         elif fact.kind == "identity" and fact.data.get("hostname"):

@@ -12,6 +12,7 @@ from neuron_doctor.collectors.attempt_files import placed_by_attempts
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.layout import placed_by_layout
 from neuron_doctor.collectors.legends import placed_by_legends
+from neuron_doctor.collectors.one_process import placed_by_one_process
 from neuron_doctor.collectors.pod_files import placed_by_pods
 from neuron_doctor.collectors.pod_sections import placed_by_commands
 from neuron_doctor.collectors.walk import Found, find
@@ -120,8 +121,9 @@ def collect_inputs(inputs: Iterable[Input], engine: Engine) -> Collection:
 
 
 def _placed(collection: Collection) -> Collection:
-    """With the pods, the attempts and the hosts that only the whole tells."""
-    return placed_by_legends(placed_by_layout(placed_by_attempts(placed_by_pods(placed_by_commands(collection)))))
+    """With the pods, the ranks, the attempts and the hosts that only the whole tells."""
+    of_pods = placed_by_one_process(placed_by_pods(placed_by_commands(collection)))
+    return placed_by_legends(placed_by_layout(placed_by_attempts(of_pods)))
 
 
 def _with_zone(facts: Iterable[Fact], zone: ZoneInfo) -> Iterator[Fact]:

@@ -127,7 +127,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
             failures.append(fact)
     complete, pods = ended_jobs(facts), _pods(facts, others)
     sources, by_scheduler = tuple(sources), _of_slurm(facts) or _of_kubernetes(facts, pods, complete)
-    anew = _anew(words, sources, {pod for pod in pods if complete.of(pod)} | _succeeded_pods(facts, pods))
+    anew = _anew(words, sources, facts, {pod for pod in pods if complete.of(pod)} | _succeeded_pods(facts, pods))
     last_restart = {name: max(offsets) for name, offsets in restarts.items() if by_scheduler}
     exited = {source for source, told in words.items() if any(word.data.get("exited") for word in told)}
     ended = exited - {failure.source for failure in failures}
@@ -202,19 +202,34 @@ def _made_good(failure: Fact, restarts: Iterable[int], words: Iterable[Fact]) ->
     return anew is not None and any(word.data.get("exited") and word.span.offset > anew for word in words)
 
 
-def _anew(words: Mapping[str, Sequence[Fact]], sources: Iterable[Source], good: Collection[str]) -> frozenset[str]:
+def _anew(
+    words: Mapping[str, Sequence[Fact]], sources: Iterable[Source], facts: Iterable[Fact], good: Collection[str]
+) -> frozenset[str]:
     """The earlier logs of containers of which a later log says that the work is done, or which ended well in the end, as
-    Kubernetes says of their pods: they were started anew after what ended them."""
+    Kubernetes says of their pods: they were started anew after what ended them. A log of several containers (`kubectl logs
+    --prefix`) is one of each, and all of them must have been."""
+    shown: dict[str, set[str]] = defaultdict(set)
+    for fact in facts:
+        if fact.place.container:
+            shown[fact.source].add(fact.place.container)
     of: dict[str, list[Source]] = defaultdict(list)
+    holds: dict[str, set[str]] = {}
     for source in sources:
-        if source.place.container and source.records:
-            of[source.place.container].append(source)
-    return frozenset(
-        one.id
-        for container, logs in of.items()
-        for one in logs
-        if any((words.get(log.id) or pod_of(container) in good) and is_before(one, log) for log in logs)
-    )
+        if source.records:
+            holds[source.id] = {source.place.container} if source.place.container else shown.get(source.id, set())
+            for container in holds[source.id]:
+                of[container].append(source)
+
+    def came_again(one: Source, container: str) -> bool:
+        pod = pod_of(container)
+        return any(
+            (pod in good or any(pod_of(word.place.container) in ("", pod) for word in words.get(log.id, ())))
+            and is_before(one, log)
+            for log in of[container]
+        )
+
+    logs = {source.id: source for told in of.values() for source in told}
+    return frozenset(name for name, one in logs.items() if all(came_again(one, container) for container in holds[name]))
 
 
 def _may_be_of(word: Fact, fact: Fact) -> bool:

@@ -61,6 +61,8 @@ INSTANCE = "i-0123456789abcdef0"
         ("before_node3.txt", "node3"),
         ("stack-10.0.3.7.txt", "10.0.3.7"),
         ("py-spy/cn-05_pid6013.txt", "cn-05"),
+        ("sosreport-trn1-b-2-2025-04-09-kxzq.tar.gz!sosreport-trn1-b-2-2025-04-09-kxzq/var/log/messages", "trn1-b-2"),
+        ("sosreport-node3-2026-01-31-abcdefg-obfuscated.tar.xz!x/dmesg", "node3"),
     ],
 )
 def test_a_host_is_told_by_its_shape_or_its_parent(path: str, host: str) -> None:

@@ -53,6 +53,24 @@ def test_rows_of_events_that_lost_their_title_are_events_all_the_same(namespace:
     ]
 
 
+def test_events_may_have_further_columns_before_their_type() -> None:
+    rows = [
+        ("LAST SEEN", "FIRST SEEN", "TYPE", "REASON", "OBJECT", "SOURCE", "MESSAGE"),
+        ("24m", "24m", "Warning", "SpotInterrupted", "node/ip-10-4-87-2", "karpenter", "Node event: interrupted"),
+        (
+            "21m (x2 over 22m)",
+            "22m",
+            "Normal",
+            "NodeNotReady",
+            "node/ip-10-4-87-2",
+            "controller",
+            "Node is NodeNotReady",
+        ),
+    ]
+    found = by_kind(facts_of("".join("".join(f"{cell:<22}" for cell in row) + "\n" for row in rows)))["k8s-event"]
+    assert [(f.data["reason"], f.data["repeats"]) for f in found] == [("SpotInterrupted", 1), ("NodeNotReady", 2)]
+
+
 @pytest.mark.parametrize(
     "text",
     ["4h2m  Warning  the disk  is full", "3m  INFO  Started  pod/a  it runs", "12:01  Warning  Evicted  pod/a  full"],

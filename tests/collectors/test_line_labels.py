@@ -113,3 +113,9 @@ def test_a_file_that_is_called_after_a_labelled_host_is_of_it(tmp_path: Path) ->
     lost(tmp_path, lines)
     sources = collect(Request((str(tmp_path),)), rulebook()).sources
     assert {Path(source.path).name: source.place.host for source in sources} == {"job.log": None, "lam1.txt": "lam1"}
+
+
+def test_letters_count_hosts_as_numbers_do_where_one_of_them_is_known(tmp_path: Path) -> None:
+    lines = labelled("nlp-trn-a:", "nlp-trn-b:", "nlp-trn-c:")
+    assert places(tmp_path, lines) == {(None, None, None)}
+    assert places(tmp_path, lines, sacct=SACCT.format("nlp-trn-b")) == {("nlp-trn-c", None, None)}

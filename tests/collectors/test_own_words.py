@@ -142,3 +142,18 @@ def test_what_srun_reports_and_one_log_of_all_hosts_names_none() -> None:
     assert hosts(stream(A, reported(A, "n1", 2, "srun")), stream(B, reported(B, "n2", 37, "srun"))) == {None}
     whole = stream(A, reported(A, "algo-1", 2), reported(A, "algo-2", 37))
     assert hosts(whole, stream(B, reported(B, "algo-2", 37))) == {None}
+
+
+def label(path: str, word: str) -> Fact:
+    return fact(path, "identity", word=word)
+
+
+def test_the_label_before_the_settings_of_a_rank_is_its_host_where_that_is_known() -> None:
+    known = [
+        Collection((Source(f"{h}/dmesg", f"{h}/dmesg", "kernel", place=Place(host=h)),), ()) for h in ("tin3", "tin4")
+    ]
+    streams = [stream(p, label(p, host), of_process(p)) for p, host in ((A, "tin3"), (B, "tin4"))]
+    assert hosts(*streams, *known) == {"tin3", "tin4"}
+    assert hosts(*streams) == {None}
+    several = stream(A, label(A, "tin3"), label(A, "tin4"), of_process(A))
+    assert None in hosts(several, streams[1], *known)

@@ -101,6 +101,17 @@ def test_a_later_log_of_the_same_container_makes_good_what_ended_the_one_before(
     assert {finding.role for finding in found if finding.rule == "raised"} == {role}
 
 
+@pytest.mark.parametrize(("again", "role"), [(("a/x", "b/x"), Role.SURVIVED), (("a/x",), Role.ROOT)])
+def test_an_earlier_log_of_several_containers_is_over_where_all_of_them_came_to_a_good_end(
+    tmp_path: Path, again: tuple[str, ...], role: Role
+) -> None:
+    sources = (source("previous", first=10, last=40), source("current", first=50, last=90))
+    raised = [hit("raising", source="previous", container=name, offset=n) for n, name in enumerate(("a/x", "b/x"))]
+    ends = [end(exited=False, name="current", container=name) for name in again]
+    found = diagnose(book(tmp_path), Collection(sources, (*raised, *ends))).findings
+    assert {finding.role for finding in found if finding.rule == "raised"} == {role}
+
+
 def pod(name: str, phase: str = "Completed") -> Fact:
     data: dict[str, Value] = {
         "namespace": "",

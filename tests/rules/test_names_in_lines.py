@@ -92,6 +92,7 @@ def test_prose_about_an_instance_and_a_host_makes_them_no_one(line: str) -> None
         ("quail-03 local 0 device 0", "quail-03"),
         ("trn2-a7b: LOCAL_RANK=1", "trn2-a7b"),
         ("11:05:24 heron2 cores 8-9", "heron2"),
+        ("[heron2] SLURM_PROCID=42 SLURM_LOCALID=10 pid=71923", "heron2"),
         ("quail-03.cluster.local: WORLD_SIZE=64", "quail-03.cluster.local"),
     ],
 )

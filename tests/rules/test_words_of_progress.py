@@ -33,6 +33,7 @@ def kinds(folder: Path, line: str) -> set[str]:
         "update: 120 | train_loss 2.31",
         "2026-11-02 17:59:57,998 step 50 110 ms/step",
         "[2026-08-08 08:00:05,399] it 20 282 ms",
+        "[rank 42] it 60 dt 4.31s",
     ],
 )
 def test_a_step_is_told_by_its_number_and_what_it_cost(tmp_path: Path, line: str) -> None:

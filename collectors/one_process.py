@@ -1,0 +1,65 @@
+"""Logs of one process each, of which each names its rank in some lines and its process in others: `task-042.out` beside
+`task-043.out`, where `[rank 42] it 60 dt 4.31s` and `2025-Oct-17 15:20:44 71923:75944 ERROR ...` are all that tells who speaks.
+
+A log that states one rank may be that of a host whose first rank alone logs its steps. So it is a rank's only if it states
+one rank and one process, and so do its siblings, whose names differ from its own in nothing but numbers: three logs at least,
+no two of which state the same rank.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from msgspec.structs import replace
+
+from neuron_doctor.engine.facts import Collection, Fact, Place
+from neuron_doctor.engine.regexes import regex
+
+_NUMBER = regex(r"\d+")
+_FEWEST = 3
+#: Facts that a source tells of others.
+_OF_OTHERS = frozenset({"launcher-failure", "slurm-job", "pod", "k8s-event", "process-groups", "stand", "device-user"})
+
+
+def placed_by_one_process(collection: Collection) -> Collection:
+    """The collection with the ranks of logs of one process each, and of their facts: of those without one."""
+    ranks = _ranks(collection)
+    if not ranks:
+        return collection
+    sources = tuple(
+        replace(s, place=s.place.over(Place(rank=ranks[s.path]))) if s.path in ranks else s for s in collection.sources
+    )
+    facts = tuple(
+        replace(f, place=f.place.over(Place(rank=ranks[f.span.path]))) if f.span.path in ranks else f
+        for f in collection.facts
+    )
+    return Collection(sources, facts)
+
+
+def _ranks(collection: Collection) -> dict[str, int]:
+    """The rank of each such log, by path."""
+    logs = {s.path for s in collection.sources if s.kind == "log" and s.place.rank is None and not s.place.container}
+    stated: dict[str, set[int]] = defaultdict(set)
+    processes: dict[str, set[int]] = defaultdict(set)
+    for fact in collection.facts:
+        if fact.span.path in logs and fact.kind not in _OF_OTHERS:
+            stated[fact.span.path].update(_stated(fact))
+            processes[fact.span.path].update([fact.place.pid] if fact.place.pid is not None else [])
+    families: dict[str, dict[str, int]] = defaultdict(dict)
+    torn = set[str]()
+    for path, ranks in stated.items():
+        shape = _NUMBER.sub("#", path)
+        if len(ranks) == 1 and len(processes[path]) == 1:
+            families[shape][path] = min(ranks)
+        elif len(ranks) > 1 or len(processes[path]) > 1:
+            torn.add(shape)
+    found: dict[str, int] = {}
+    for shape, members in families.items():
+        times = Counter(members.values())
+        if shape not in torn and len(members) >= _FEWEST and max(times.values()) == 1:
+            found |= members
+    return found
+
+
+def _stated(fact: Fact) -> list[int]:
+    return [*fact.place.ranks, *([fact.place.rank] if fact.place.rank is not None else [])]
