@@ -67,7 +67,9 @@ def test_events_may_have_further_columns_before_their_type() -> None:
             "Node is NodeNotReady",
         ),
     ]
-    found = by_kind(facts_of("".join("".join(f"{cell:<22}" for cell in row) + "\n" for row in rows)))["k8s-event"]
+    found = by_kind(facts_of("".join("".join(f"{cell:<22}" for cell in row).rstrip() + "\n" for row in rows)))[
+        "k8s-event"
+    ]
     assert [(f.data["reason"], f.data["repeats"]) for f in found] == [("SpotInterrupted", 1), ("NodeNotReady", 2)]
 
 
