@@ -55,7 +55,7 @@ ROW = regex(
     r"|\S+\s{2,}(?:Ready|NotReady|Unknown)[\w,]*\s"
     r"|(?:\S+\s{2,}){1,3}(?:Running|Pending|Succeeded|Completed|Failed|Error|CrashLoopBackOff|OOMKilled|Evicted)(?:\s|$)"
     r"|(?:\S+\s{2,})?POD(?:[ _]?NAME)? {2,}[A-Z]"
-    r"|(?:\S+\s{2,}){0,6}\S+(?: \([^)\n]{1,60}\))?\s{2,}(?:Normal|Warning)\s+\w+\s"
+    r"|(?:\S+(?: \([^)\n]{1,60}\))?\s{2,}){1,7}(?:Normal|Warning)\s+\w+\s"
     r"|(?:\S+\s{2,})?(?:pod|service|deployment|daemonset|replicaset|statefulset|job|node)[\w.]{0,40}/\S+\s"
     r"|\S+\s{2,}(?:(?:ml\.)?[a-z]\w{1,9}(?:-\w{1,9})?\.\w{3,15}\s{2,})?(?:\d{1,4}|<none>)(?:\s{2,}\S{1,60}){0,6}\s*$"
 )
