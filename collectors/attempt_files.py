@@ -2,14 +2,15 @@
 
 A number in the name of one file may be that of one container alone, which came back while the others went on. It is that of the
 whole job where whoever has such logs has one of the last attempt, and where all logs of its ranks are called so: beside a log of
-the job, `download-try1.log` is that of a helper.
+the job, `download-try1.log` is that of a helper. Of two logs that differ in nothing but a number that only one of them has
+(`worker-0.restart1.log`, `worker-0.log`), the other is of the attempt before or after, as their times tell.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -51,15 +52,37 @@ def _shows_work(fact: Fact) -> bool:
     return fact.place.attempt is None and (fact.kind == "progress" or fact.place.rank is not None)
 
 
-def _attempts(sources: Iterable[Source]) -> Mapping[str, int]:
+def _attempts(sources: Sequence[Source]) -> Mapping[str, int]:
     """The attempts by path, where they are those of the job."""
     logs: dict[str, dict[str, int]] = defaultdict(dict)
     for source in sources:
         folder, _, name = source.path.replace("!", "/").rpartition("/")
         if source.place.attempt is None and (numbered := _NUMBERED.fullmatch(plain(name))):
             logs[f"{folder}/{numbered['of']}"][source.path] = int(numbered["number"])
+    _add_unnumbered(logs, sources)
     last = max((number for told in logs.values() for number in told.values()), default=0)
     several = any(len(set(told.values())) > 1 for told in logs.values())
     if not several or not all(last in told.values() for told in logs.values()):
         return {}
     return {path: number for told in logs.values() for path, number in told.items()}
+
+
+def _add_unnumbered(logs: Mapping[str, dict[str, int]], sources: Iterable[Source]) -> None:
+    """Adds to the logs of attempts the one without a number that was written before all of them, or after."""
+    known = {source.path: source for source in sources}
+    for source in known.values():
+        folder, _, name = source.path.replace("!", "/").rpartition("/")
+        told = logs.get(f"{folder}/{plain(name)}")
+        if told is None or source.place.attempt is not None or source.path in told:
+            continue
+        first, last = min(told.values()), max(told.values())
+        if all(_is_before(known[path], source) for path in told):
+            told[source.path] = last + 1
+        elif first and all(_is_before(source, known[path]) for path in told):
+            told[source.path] = first - 1
+
+
+def _is_before(one: Source, other: Source) -> bool:
+    """Whether one log ends before another begins, by the same clock."""
+    last, first = one.last, other.first
+    return last is not None and first is not None and last.clock is first.clock and last.ns < first.ns

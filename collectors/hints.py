@@ -13,6 +13,7 @@ A hint is taken from shapes that are written on purpose, never from any name wit
   rank, and a rank within anything else (`tp_rank_1`, `node_rank_0`) is none.
 - **Attempt**: directories `attempt_0`, `restart_1`, `retry_2`; a number directly in one is the local rank (torchrun's
   `<run>/attempt_0/3/stderr.log`).
+- **Host and instance**: the streams of ParallelCluster, `<host>.<instance id>.<log>`.
 - **Container**: kubelet's `<namespace>_<pod>_<uid>/<container>/0.log` and
   `<pod>_<namespace>_<container>-<64 hex digits>.log`, and `pods/<pod>/<container>.log`; written `<pod>/<container>`.
 - **Slurm**: `slurm-1234.out`, `slurm-1234_5.out`: the job; the second number is an array index or a task, so no rank.
@@ -67,7 +68,7 @@ _IP = (
     rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}"
     r"|10(?:\.\d{1,3}){3}|(?:192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}"
 )
-_ADDRESS = rf"{_IP}|i-(?:0[\da-f]{{3,16}}|[\da-f]{{8}})"
+_ADDRESS = rf"{_IP}|(?:hyperpod-)?i-(?:0[\da-f]{{3,16}}|[\da-f]{{8}})"
 _HOST = rf"{_ADDRESS}|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?"
 #: What names one machine and nothing else, whatever follows: `ip-10-0-3-7_nrt_746999_rank8.log`.
 _ADDRESS_WITHIN = regex(rf"(?<![a-z\d.])(?:(?:{_ADDRESS})(?=_)|(?:{_IP})(?=-[a-z]))", re.IGNORECASE)
@@ -78,7 +79,7 @@ _HOST_DIRECTORY = regex(
 )
 
 #: What SageMaker calls the log of one host of a job, behind the name of that: `llama/algo-2-1727755200`, and files after it.
-_STREAM = regex(
+_OF_SAGEMAKER = regex(
     r"(?:(?<![a-z\d])|(?<=2f))algo-\d{1,4}(?=-1[5-9]\d{8}(?:\d{3})?(?P<behind>[-_.][a-z\d_.-]*)?$)", re.IGNORECASE
 )
 
@@ -104,6 +105,10 @@ _ATTEMPT = regex(r"(?:attempt|restart|retry)[-_]?(?P<attempt>\d{1,6})", re.IGNOR
 _TASK = regex(r"\d{1,4}", re.ASCII)
 _PID = regex(r"(?<![a-z])pid[-_.]?(?P<pid>\d{1,10})(?!\d)", re.IGNORECASE)
 _PID_AT_END = regex(r"[-_.]pid[-_.]?\d{1,10}$", re.IGNORECASE)
+#: The streams of ParallelCluster in CloudWatch Logs, and what is exported of them: `q-st-trn2-2.i-0777c3e9e1b2d5f40.slurmd`.
+_STREAM = regex(
+    r"(?P<host>[A-Za-z][A-Za-z\d-]{0,62})\.(?P<id>i-(?:0[\da-f]{3,16}|[\da-f]{8}))\.[a-z][a-z_-]{1,40}(?:[.\d].{0,60})?"
+)
 _SLURM = regex(r"slurm-(?P<job>\d{1,12})(?:[_.-].{0,100})?\.(?:out|err|log)(?:\..{1,20})?")
 
 _KUBELET_POD = regex(r"[a-z\d-]{1,63}_(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32,36}")
@@ -142,13 +147,15 @@ def has_shape_of_host(name: str) -> bool:
 def _host(name: str, shape: re.Pattern[str]) -> str | None:
     if not _OF_A_HOST.search(name):
         return None
+    if stream := _STREAM.fullmatch(name):
+        return stream["host"]
     stem = bare(name)
-    return stem if stem and shape.fullmatch(stem) else _stream(name) or _address(name)
+    return stem if stem and shape.fullmatch(stem) else _of_sagemaker(name) or _address(name)
 
 
-def _stream(name: str) -> str | None:
+def _of_sagemaker(name: str) -> str | None:
     """The host after which SageMaker has called the stream that is called so; two of them are no stream's."""
-    found = list(_STREAM.finditer(name))
+    found = list(_OF_SAGEMAKER.finditer(name))
     return found[0][0] if len(found) == 1 and not _speaks_of_another(found[0]["behind"] or "") else None
 
 

@@ -21,8 +21,9 @@ RESOURCES: Mapping[str, str] = {
     "vpc.amazonaws.com/efa": "efa",
 }
 
-_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-_PROVIDER = regex(r"aws:///[\w-]*/(i-[0-9a-f]+)")
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+#: `aws:///us-west-2a/i-0592464924bd45322`; of HyperPod `aws:///usw2-az4/sagemaker/cluster/hyperpod-i-0592464924bd45322`.
+_PROVIDER = regex(r"aws:///(?:[\w-]{0,60}/){1,4}(?:hyperpod-)?(i-[0-9a-f]+)")
 
 #: The scheduler's message of an event `Scheduled`.
 _ASSIGNED = regex(r"Successfully assigned \S{1,320} to (?P<node>[\w.-]{1,253})\s*$")
@@ -170,7 +171,7 @@ def node_fact(
 ) -> Iterator[Fact]:
     """A `node` fact (-1 for a resource that is not shown) and an `identity` where its labels or the id that its
     `provider` gives it tell of the instance."""
-    instance_type, instance = labels.get(_INSTANCE_TYPE, ""), _PROVIDER.match(provider)
+    instance_type, instance = labels.get(INSTANCE_TYPE, ""), _PROVIDER.match(provider)
     instance_id = instance[1] if instance else ""
     place = place_in_cluster(inp, Place(host=name, instance_id=instance_id or None))
     shown = {resource: offers.get(resource, -1) for resource in ("neuron", "neuroncore", "efa")}

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.kube import (
+    INSTANCE_TYPE,
     Container,
     Event,
     container_facts,
@@ -47,7 +48,7 @@ _STATES = ("STATE", "STATUS", "TERMINALSTATE", "JOB STATUS")
 #: A title or a row of one of the tables that are read here, or of another resource in a `kubectl get all`.
 ROW = regex(
     r"(?:NAMESPACE {2,})?NAME {2,}(?:READY|STATUS|NODE|NAMESPACE|Neuron|TYPE|DESIRED|COMPLETIONS|DATA|STATE|TERMINALSTATE"
-    r"|JOB STATUS)"
+    r"|JOB STATUS|NEURON[\w-]{0,30} |INSTANCE[\w-]{0,10} {2,})"
     r"|(?:\S+\s{2,})?\S+\s{2,}(?:Complete|Completed|Succeeded|SUCCEEDED|Failed|FAILED|Created|Running|Restarting|Suspended)\s"
     r"|(?:NAMESPACE {2,})?LAST SEEN {2,}TYPE {2,}REASON"
     r"|(?:\S+\s{2,})?\S+\s{2,}\d{1,4}/\d{1,4}\s+\S+\s{2,}\d"
@@ -56,8 +57,13 @@ ROW = regex(
     r"|(?:\S+\s{2,})?POD(?:[ _]?NAME)? {2,}[A-Z]"
     r"|(?:\S+\s{2,})?\S+(?: \([^)\n]{1,60}\))?\s{2,}(?:Normal|Warning)\s+\w+\s"
     r"|(?:\S+\s{2,})?(?:pod|service|deployment|daemonset|replicaset|statefulset|job|node)[\w.]{0,40}/\S+\s"
-    r"|\S+\s{2,}(?:\d{1,4}|<none>)(?:\s{2,}(?:\d{1,4}|<none>))*\s*$"
+    r"|\S+\s{2,}(?:(?:ml\.)?[a-z]\w{1,9}(?:-\w{1,9})?\.\w{3,15}\s{2,})?(?:\d{1,4}|<none>)(?:\s{2,}\S{1,60}){0,6}\s*$"
 )
+#: What a node offers of a resource, in a column that somebody named. What of it is used or free is another thing, and `alloc` may
+#: be what is allocated.
+_OFFERED = regex(r"(?P<what>neuron(?:[ _-]?devices?)?|neuron[ _-]?cores?|efa)(?:[ _-]?(?:cap(?:acity)?|allocatable))?")
+_OFFERS = {"neuron": "neuron", "neurondevice": "neuron", "neuroncore": "neuroncore", "efa": "efa"}
+_TYPES = ("INSTANCE-TYPE", "INSTANCE_TYPE", "INSTANCETYPE", "INSTANCE", "TYPE")
 
 
 #: A row of pods by itself, as `grep` and `--no-headers` leave it.
@@ -110,7 +116,7 @@ def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
         elif {"STATUS", "ROLES"} <= cells.keys():
             yield from node_fact(inp, span, _bare(cells["NAME"]), cells["STATUS"], {})
         elif offers := _offers(cells):
-            yield from node_fact(inp, span, _bare(cells["NAME"]), "", offers)
+            yield from node_fact(inp, span, _bare(cells["NAME"]), "", offers, _type(cells))
     yield from event_facts(inp, events)
 
 
@@ -205,6 +211,12 @@ def repeats_of(text: str) -> int:
 
 
 def _offers(cells: dict[str, str]) -> dict[str, int]:
-    names = {"neurondevice": "neuron", "neuron": "neuron", "neuroncore": "neuroncore", "efa": "efa"}
-    known = {names[title.lower()]: value for title, value in cells.items() if title.lower() in names}
+    found = ((_OFFERED.fullmatch(title.lower()), value) for title, value in cells.items())
+    known = {_OFFERS[re.sub(r"[ _-]|s$", "", title["what"])]: value for title, value in found if title}
     return {name: int(value) if value.isdigit() else 0 for name, value in known.items()}
+
+
+def _type(cells: dict[str, str]) -> dict[str, str]:
+    """The label with the type of the instance, where a column shows it."""
+    named = next((cells[title] for title in _TYPES if title in cells), "")
+    return {INSTANCE_TYPE: named} if named else {}

@@ -22,12 +22,14 @@ extension, date and words for evidence), below what all paths have in common, by
    e. directories, with a file of the same name each, tell of ranks that are the blocks a launcher gives to hosts: as many
       each, eight at least, one after the other (0-7, 8-15). Nor does this need a shape. Of fewer ranks (two at least),
       three directories, without a gap from rank 0 on, that ran at once: what a person sorts (`stuck/ fine/`) is not so even.
-   f. such siblings lie in a directory beside theirs (`J801/atlas3.log`, where `J802/atlas8.log atlas9.log` are hosts).
+   f. names that are each another word (`kestrel3 merlin4`): each is a directory with a file of the same name of such a kind,
+      whenever that was made (without numbers three at least); or, with numbers, each tells of ranks of its own.
+   g. such siblings lie in a directory beside theirs (`J801/atlas3.log`, where `J802/atlas8.log atlas9.log` are hosts).
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise.
    Of what is called `worker-3`, c. and e. prove nothing; of what may be many hosts (`trn-pool-3`, `rack2-n4`) a. and d. alone
-   prove anything. A name of one letter and a number (`n101/`) needs b., and ranks of its own or that two say which machine they
-   are of.
+   prove anything. A name of one letter and a number (`n101/`, not `r12u3`) needs b., and ranks of its own or that two say which
+   machine they are of.
 3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`); these names count for 1.
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
 5. **Labels.** Two at least bear the names that lines of one log begin with (`labelled_lines`), and are of a kind that is
@@ -36,7 +38,8 @@ extension, date and words for evidence), below what all paths have in common, by
 6. **Headings.** It stands in a log below a heading that names a host (`sections`).
 7. **Alone.** No other machine than one is spoken of anywhere, and this one names itself (`lone_machine`).
 8. **Aliases.** Where the lines of at least two hosts of 1. to 6. are each prefixed with one address or name
-   (Ray's `ip=10.5.0.11`), a different one for each, the two names are one host: an `identity` fact says so.
+   (Ray's `ip=10.5.0.11`), or torchrun reports an end on it (only of workers of its own), a different one for each, the two
+   names are one host: an `identity` fact says so.
 
 If parts of one path are hosts by proofs of the same strength, neither is, but of names the innermost. What is in a pod
 stays there (`pods/...`), and a host that a record or a hint states is never replaced. A copy of a placed source, known by
@@ -60,7 +63,14 @@ from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
 from neuron_doctor.collectors.line_labels import KIND as LABEL
 from neuron_doctor.collectors.line_labels import placed_by_labels
 from neuron_doctor.collectors.lone_machine import lone_machine, taken_on_it
-from neuron_doctor.collectors.no_host_words import GROUPINGS, NO_HOST, OF_ANOTHER_HOST, may_name_a_host, words_of
+from neuron_doctor.collectors.no_host_words import (
+    GROUPINGS,
+    NO_HOST,
+    OF_A_STORY,
+    OF_ANOTHER_HOST,
+    may_name_a_host,
+    words_of,
+)
 from neuron_doctor.collectors.own_words import hosts_in_own_words
 from neuron_doctor.collectors.sections import KIND as HEADING
 from neuron_doctor.collectors.sections import sectioned
@@ -74,6 +84,7 @@ from neuron_doctor.collectors.sibling_hosts import (
     on_each_machine,
     paired_with_a_machine,
     proof,
+    proof_of_mixed,
     telling,
 )
 from neuron_doctor.collectors.worded_names import hosts_behind_words
@@ -92,8 +103,10 @@ _JOB_BEFORE = regex(r"\A\d{1,12}[-_.](?=[a-z])", re.ASCII)
 _WORDS_BEHIND = regex(r"[-_.][a-z]{2,40}$", re.ASCII)
 #: What is numbered so is a process as often as a host: that they share one job proves nothing.
 _WEAK = frozenset({"worker"})
-#: The family of all siblings, whatever their names.
-_ANY = "*"
+_LETTERS_OF_A_RACK = 2
+#: The families of all siblings, whatever their names; of those that are a word and a number; of those that are a word.
+_ANY, _MIXED, _WORDS = "*", "*#", "*w"
+_WORD_AND_NUMBER = regex(r"(?P<word>[a-z]{3,})(?:-?\d{1,4})?", re.ASCII | re.IGNORECASE)
 #: Which siblings a part stands among: the parts before it, and the shape of its name.
 Family = tuple[tuple[str, ...], str]
 #: By name in lower case: what shows that it is a host, and how it is written.
@@ -103,11 +116,11 @@ Hosts = Mapping[str, tuple[Proof, str]]
 def placed_by_layout(collection: Collection) -> Collection:
     """The collection with the hosts of sources, and of their facts, that its layout proves (see above). Linear in the
     sources and their facts."""
-    if all(source.place.host for source in collection.sources):
-        return collection
     facts: dict[str, list[Fact]] = defaultdict(list)
     for fact in collection.facts:
         facts[fact.span.path].append(fact)
+    if all(source.place.host for source in collection.sources):
+        return Collection(collection.sources, (*collection.facts, *_aliases(facts, collection.sources)))
     hosts, labels = _hosts(collection, facts)
     host_of = {path: host for path, host in hosts.items() if host}
     sources = tuple(_placed(source, host_of.get(source.path)) for source in collection.sources)
@@ -116,7 +129,7 @@ def placed_by_layout(collection: Collection) -> Collection:
     below = dict(_below_marks(collection, facts, host_of, HEADING, sectioned))
     below |= dict(_below_marks(collection, facts, host_of, LABEL, placed_by_labels))
     moved = [_moved(fact, host_of, ids, said, below) for fact in collection.facts]
-    return _on_one_machine(Collection(sources, (*moved, *_aliases(facts, host_of, ids))))
+    return _on_one_machine(Collection(sources, (*moved, *_aliases(facts, sources))))
 
 
 def _on_one_machine(collection: Collection) -> Collection:
@@ -232,11 +245,16 @@ def _shape(name: str) -> str:
 
 def _shapes(name: str) -> list[str]:
     """The families in which a part may be a host."""
-    return [shape for shape in (_shape(name), _ANY) if shape] if name and may_name_a_host(name) else []
+    if not name or not may_name_a_host(name):
+        return []
+    mixed = "" if not _WORD_AND_NUMBER.fullmatch(name) or name.casefold() in OF_A_STORY else _WORDS
+    return [*filter(None, [_shape(name), _MIXED if mixed and name[-1].isdigit() else mixed]), _ANY]
 
 
 def _is_short(shape: str) -> bool:
-    return all(len(word) == 1 for word in _WORD.findall(shape))
+    """One letter and a number; several are a rack and a place in it (`r12u3`, `b01n02`)."""
+    words = _WORD.findall(shape)
+    return len(words) < _LETTERS_OF_A_RACK and all(len(word) == 1 for word in words)
 
 
 # --- siblings
@@ -261,10 +279,16 @@ def _families(
                 told = told or telling(source, facts.get(source.path, ()), above)
                 siblings = families[tuple(parts[:number]), shape]
                 siblings.setdefault(name, Member()).add(rest[number + 1 :], told, source.kind)
-    shown = {family: _shown(family[1], members, known) for family, members in families.items() if family[1] != _ANY}
+    shown = {
+        family: _shown(family[1], members, known)
+        for family, members in families.items()
+        if family[1] not in (_ANY, _MIXED, _WORDS)
+    }
     alike = {key for (within, shape), what in shown.items() if what for key in _cousins(within, shape)}
     for (within, shape), members in families.items():
-        if shape != _ANY:
+        if shape in (_MIXED, _WORDS):
+            yield members, proof_of_mixed(members, known) if _have_own_words(members) else Proof.NONE
+        elif shape != _ANY:
             what = shown[within, shape]
             yield members, what
             if not what:
@@ -284,6 +308,12 @@ def _families(
                 if not (_is_short(name) or _may_be_groups(name)) and words_of(name) - _WEAK
             }
             yield in_blocks_of_ranks(words), Proof.JOB
+
+
+def _have_own_words(names: Iterable[str]) -> bool:
+    """Whether each of these names is another word and a number."""
+    words = [found["word"].casefold() for name in names if (found := _WORD_AND_NUMBER.fullmatch(name))]
+    return len(set(words)) == len(words)
 
 
 def _shown(shape: str, members: Mapping[str, Member], known: Mapping[str, str]) -> Proof:
@@ -376,13 +406,17 @@ def _at(fact: Fact, host: str, ids: Mapping[str, str]) -> Fact:
     return replace(fact, place=fact.place.over(Place(host=host)), source=ids[fact.span.path])
 
 
-def _aliases(facts: Mapping[str, Sequence[Fact]], host_of: Mapping[str, str], ids: Mapping[str, str]) -> list[Fact]:
-    """The other name of each host of the layout, where all lines of its logs are prefixed with that one, and it is no
-    other host's."""
+def _aliases(facts: Mapping[str, Sequence[Fact]], sources: Iterable[Source]) -> list[Fact]:
+    """The other name of each host of a source, where all lines of its logs are prefixed with that one, and it is no
+    other host's; or where a launcher that speaks of its own workers gives it."""
+    host_of = {source.path: source.place.host for source in sources if source.place.host}
+    ids = {source.path: source.id for source in sources}
     said = [(host, f) for path, host in sorted(host_of.items()) for f in facts.get(path, ()) if _says_its_host(f)]
     other = unique((host, fact.place.host) for host, fact in said if fact.place.host != host)
     hosts_of = unique((name, host) for host, fact in said if (name := fact.place.host) != host)
-    pairs = {host: name for host, name in other.items() if hosts_of.get(name) == host and name not in host_of.values()}
+    reported = {fact.place.host for _, fact in said if _is_of_own_worker(fact)}
+    taken = set(host_of.values()) - reported
+    pairs = {host: name for host, name in other.items() if hosts_of.get(name) == host and name not in taken}
     first = {host: fact for host, fact in reversed(said) if pairs.get(host) == fact.place.host}
     return [
         Fact(
@@ -398,6 +432,12 @@ def _aliases(facts: Mapping[str, Sequence[Fact]], host_of: Mapping[str, str], id
 
 
 def _says_its_host(fact: Fact) -> bool:
-    """The name stands before the message, where a launcher or a logger put it, not in what the message says."""
+    """The name stands before the message, where a launcher or a logger put it, not in what the message says; or a launcher
+    says it of its own worker."""
     name = fact.place.host
-    return bool(name) and str(name) in fact.span.text[: (fact.span.column or 1) - 1]
+    return bool(name) and (str(name) in fact.span.text[: (fact.span.column or 1) - 1] or _is_of_own_worker(fact))
+
+
+def _is_of_own_worker(fact: Fact) -> bool:
+    """torchrun's table of failures has those of the workers that it started itself."""
+    return fact.kind == "launcher-failure" and fact.data.get("launcher") == "torchrun" and fact.place.rank is not None

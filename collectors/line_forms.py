@@ -371,6 +371,14 @@ _RANK_SPEAKS = _label(rf"[Rr]ank[ :=]?(?P<rank>\d{{1,6}}): {_BEGINNING}", When.B
 #: docker compose: the container, padded to the width of the longest name.
 _COMPOSE = (_label(rf"(?P<container>[a-z][\w.-]{{0,120}}[-_]\d{{1,4}}) {{1,60}}\| {_BEGINNING}", When.BEFORE_HEADERS),)
 
+#: `aws logs tail`, behind the time: a stream of ParallelCluster, which is called after the host and its instance.
+_STREAMS = (
+    _label(
+        r"(?P<host>[a-z][A-Za-z\d-]{0,62})\.(?P<instance_id>i-(?:[\da-f]{17}|[\da-f]{8}))\.[a-z][a-z_-]{1,40} ",
+        When.AFTER_STAMP,
+    ),
+)
+
 _DOTS = (_label(r"\.{1,2000}(?=\d{4}-)"),)  # progress of the compiler, before the next stamp
 
 #: logfmt: the keys that loggers bind before the message. Another host than a short or internal name is one spoken to.
@@ -429,7 +437,7 @@ FORMS = _by_first(
     ("cfosu", _ANSIBLE),
     ("p", _ANSIBLE_HEADER),
     ("rR", (_RANK_SPEAKS,)),
-    (_SMALL, (*_PARALLEL_SHELLS, *_STERN, *_COMPOSE)),
+    (_SMALL, (*_STREAMS, *_PARALLEL_SHELLS, *_STERN, *_COMPOSE)),
     (_DIGITS + _CAPITALS + _SMALL, _ANSIBLE_AD_HOC),
     (_DIGITS, _PARALLEL_SHELLS_BY_ADDRESS),
 )

@@ -45,6 +45,12 @@ node host pod job task proc process main train training eval inference serving l
 """
 #: What a name begins with before that of the host on which it ran: `worker-trn-06.out`.
 BEFORE_A_HOST = frozenset(_BEFORE.split())
+_OF_A_STORY = """
+good bad ok fine stuck broken healthy sick slow fast working failing failed success patched fixed vanilla tuned first second third
+last previous current latest orig original monday tuesday wednesday thursday friday saturday sunday today yesterday
+"""
+#: No name that has no number and is one of these is a host's: so people sort what they collect.
+OF_A_STORY = frozenset(_OF_A_STORY.split())
 
 _WORD = regex(r"[a-z]+", re.ASCII | re.IGNORECASE)
 #: A word, or a letter that counts: `rack2-n4`, not `rack-a`.

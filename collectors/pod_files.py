@@ -17,8 +17,8 @@ from neuron_doctor.engine.regexes import regex
 #: A name without this may mean anything (`train/`).
 _TELLING = regex(r"\d|-")
 _NUMBER = regex(r"\d+")
-#: `kubectl logs --previous`: the same container before it was started anew.
-_PREVIOUS = regex(r"[._-]prev(?:ious)?$")
+#: `kubectl logs --previous`: the same container before it was started anew; or its starts have numbers.
+_PREVIOUS = regex(r"[._-](?:prev(?:ious)?|(?:(?:re)?start|attempt|try|run|crash)[._=-]?\d{1,4})$")
 #: Who collects files by hand may number them: `02-train-worker-3.log`.
 _ORDER = regex(r"\A\d{1,3}[._-](?=[a-z])")
 #: A container, perhaps with how often it had been restarted.

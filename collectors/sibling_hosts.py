@@ -43,6 +43,8 @@ _LEAST_ON_A_HOST, _MOST_ON_A_HOST = 8, 128
 #: But so many even blocks of fewer ranks, from rank 0 on, are no accident.
 _DEALT = 3
 
+#: So many words side by side are hosts where each has such files, whatever they mean.
+_WORDS_ENOUGH = 3
 #: No second run of a job has started and failed so soon after the first one ended.
 _SLACK_NS = 10 * 10**9
 _SECOND_NS = 10**9
@@ -177,6 +179,21 @@ def proof(members: Mapping[str, Member], is_host: Mapping[str, str], *, short: b
     if _from_machines(members.values()) and (apart or not short or _several_machines(members.values())):
         return Proof.MACHINE
     return Proof.JOB if not short and _alike(members.values()) and (apart or _one_job(members.values())) else Proof.NONE
+
+
+def proof_of_mixed(members: Mapping[str, Member], is_host: Mapping[str, str]) -> Proof:
+    """The same of siblings that are each called by another word, with a number (`kestrel3 merlin4`) or without, as people call
+    machines and hardly runs. Each has what is made once on a host, whenever that was; or, as no parts of programs are
+    numbered so, all have numbers and ranks of their own."""
+    told = [member.told for member in members.values()]
+    numbered = all(name[-1].isdigit() for name in members)
+    what = proof(members, is_host, short=True) if numbered else Proof.NONE
+    if what or len(members) <= 1 or _one_machine(told) or _same_ranks(told):
+        return what
+    if set.intersection(*(member.of_host for member in members.values())):
+        return Proof.MACHINE if numbered or len(members) >= _WORDS_ENOUGH else Proof.NONE
+    apart = numbered and _each_its_own(_in_common_attempts(told)) and _alike(members.values())
+    return Proof.JOB if apart else Proof.NONE
 
 
 def may_be_hosts(members: Mapping[str, Member]) -> bool:

@@ -26,6 +26,7 @@ from neuron_doctor.collectors.matches import (
     read_of,
 )
 from neuron_doctor.collectors.oom_table import memory_holders
+from neuron_doctor.collectors.own_names import own_names
 from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
 from neuron_doctor.collectors.process_table import process_table
@@ -122,6 +123,7 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
     if not scan.inp.extent.begin and not notes:
         yield from prompted_hosts(scan.inp)
         yield from line_labels(scan.inp)
+        yield from own_names(scan.inp)
         if b"UTC" in (opening := scan.inp.stream.peek(_OPENING)[:_OPENING]):
             yield from shown_zones(scan.inp, lines_of(opening))
         table = process_table(scan.inp)

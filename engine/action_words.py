@@ -17,11 +17,13 @@ from neuron_doctor.engine.rulefile import ActionDoc
 from neuron_doctor.engine.sitefile import SiteActionDoc
 from neuron_doctor.engine.verdict import Action
 
-#: An action names so many ranks at most, and a headline quotes so many characters.
-RANKS_NAMED, QUOTED = 8, 100
+#: An action names so many ranks and processes at most, and a headline quotes so many characters.
+RANKS_NAMED, PIDS_NAMED, QUOTED = 8, 64, 100
 _SLOT = regex(r"\{(\w+)\}")
 #: A slot with the word for what it names, which stands alone where the name is not known.
 _NAMED_SLOT = regex(r"(?:\b(?P<noun>host|rank|device|process) )?\{(?P<slot>\w+)\}")
+#: What a command takes as several arguments.
+_NUMBERS = regex(r"\d+(?: \d+)*")
 _PRONOUNS = {"host": "that host", "rank": "that rank", "device": "that device", "pid": "that process"}
 #: What is done to a host as a whole.
 _OF_A_HOST = frozenset(
@@ -60,16 +62,21 @@ class Words(Struct, frozen=True):
 
     def _quoted(self, name: str) -> str:
         known = self.values.get(name)
-        return f"<{name.replace('_', '-')}>" if known is None else shlex.quote(known)
+        if known is None:
+            return f"<{name.replace('_', '-')}>"
+        return known if _NUMBERS.fullmatch(known) else shlex.quote(known)
 
 
-def words_of(match: Match, pods: Sequence[str]) -> Words:
-    """What the records and the place of a match say; `pods` are those (or log streams) that its records are from."""
+def words_of(match: Match, pods: Sequence[str], pids: Sequence[int] = ()) -> Words:
+    """What the records and the place of a match say; `pods` are those (or log streams) that its records are from, `pids` the
+    processes at fault where there are several."""
     place = match.place
     values = {**_captures(match.facts), **{k: _text(v) for k, v in place.known().items()}}
     if place.ranks:
         more = len(place.ranks) > RANKS_NAMED
         values["rank"] = ",".join(map(str, place.ranks[:RANKS_NAMED])) + (",..." if more else "")
+    if place.pid is None and 1 < len(pids) <= PIDS_NAMED:
+        values["pid"] = " ".join(map(str, pids))
     if match.hosts and "host" not in values:
         values["host"] = ",".join(match.hosts)
     if len(pods) == 1:

@@ -19,6 +19,7 @@ from neuron_doctor.engine.ended_ranks import ended_without_dump
 from neuron_doctor.engine.facts import SETTINGS, Collection, Fact, Source
 from neuron_doctor.engine.faulty_devices import at_hosts_of_their_devices
 from neuron_doctor.engine.findings import finding_of, fold
+from neuron_doctor.engine.former_instances import without_former_instances
 from neuron_doctor.engine.full_disks import at_full_disks
 from neuron_doctor.engine.grades import Role, Severity, Status
 from neuron_doctor.engine.held_ranks import with_held_ranks
@@ -99,6 +100,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     """What a collection says before any rule is applied; `harmless`: the patterns of what means nothing."""
     collection = in_their_jobs(on_their_nodes(collection))
     sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
+    sources, facts = without_former_instances(sources, facts)
     facts = without_old_containers(facts, sources)
     facts = without_tasks_for_ranks(at_hosts_that_saw_them(facts, sources))
     facts = in_their_attempts(without_labels_for_hosts(facts, sources))

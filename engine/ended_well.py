@@ -16,7 +16,8 @@ was caught, peers that went first at the end.
   launcher started all anew, if the scheduler says that the job came to a good end.
 - What who runs a job lists as an attempt of a step that a later one made good (`made_good`) is over, and what its log says.
 - Launchers that say together, each in words of its own, that as many workers ended with 0 as the flight recorders show ranks
-  speak for all collectives of these: somebody asked for the dumps of a job that moved.
+  speak for all collectives of these: somebody asked for the dumps of a job that moved. So do launchers that started their workers
+  anew after a hang, if all of them say in the end that these ended with 0, and their logs name all ranks (see `agents`).
 
 Nothing of this counts where anybody reports a worker that failed in the last attempt: a batch script that goes on after a
 failure also ends with 0. A step of Slurm that failed was tried again if a later one of its name is shown as completed. What a
@@ -31,6 +32,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
+from neuron_doctor.engine.agents import good_end
 from neuron_doctor.engine.bystanders import Bystanders
 from neuron_doctor.engine.ended_jobs import EndedJobs, ended_jobs
 from neuron_doctor.engine.facts import Fact, Source, pod_of
@@ -144,8 +146,9 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
         return EndedWell(retried=retried, complete=complete)
     job = by_scheduler or _of_hosts(facts, sources)
     kernel = frozenset(source.id for source in sources if source.kind == "kernel")
-    ranks = _of_launchers(facts, words, last_step)
-    anew_from = (last or 0) if by_scheduler or _has_ended(facts, last) else 0
+    agents = good_end(facts)
+    ranks = _of_launchers(facts, words, last_step) or _are_all(agents.ranks, facts)
+    anew_from = max(agents.attempt, (last or 0) if by_scheduler or _has_ended(facts, last) else 0)
     return EndedWell(
         words=words,
         last_step=last_step,
@@ -277,6 +280,11 @@ def _of_launchers(facts: Iterable[Fact], words: Mapping[str, Sequence[Fact]], la
         if last_step.get(source, -1) < word.span.offset
     }
     return bool(workers) and sum(workers.values()) == world_of(facts, Topology())
+
+
+def _are_all(ranks: Collection[int], facts: Iterable[Fact]) -> bool:
+    """Whether these are all ranks of the world of the dumps."""
+    return bool(ranks) and set(ranks) == set(range(world_of(facts, Topology()) or 0))
 
 
 def _of_kubernetes(facts: Iterable[Fact], pods: Collection[str], ended: EndedJobs) -> bool:

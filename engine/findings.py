@@ -31,6 +31,7 @@ class Folded(Struct, frozen=True):
     members: tuple[int, ...]
     match: Match
     role: Role
+    pids: tuple[int, ...] = ()
 
 
 def fold(graph: Graph) -> list[Folded]:
@@ -41,8 +42,9 @@ def fold(graph: Graph) -> list[Folded]:
         role = graph.roles[number]
         place = match.place
         if role is Role.ROOT:
+            # The devices that a program fills or a process holds are no faults of their own.
             apart = match.rule.cause.by in _LOCAL and not match.rule.shared
-            local = (match.hosts if apart else (), place.device, place.group)
+            local = (match.hosts, place.device, place.group) if apart else ((), None, place.group)
             key: tuple[object, ...] = (match.rule.id, role, place.attempt, *local)
         else:
             key = (match.rule.id, role, frozenset(ends[end] for end in roots_of[number] if end != number))
@@ -68,7 +70,8 @@ def _folded(graph: Graph, members: list[int]) -> Folded:
         omitted=max(0, len(matches) - MAX_EVIDENCE),
     )
     merged = Match(matches[0].rule, _common([m.place for m in matches]), hosts, facts, proof)
-    return Folded(tuple(members), merged, graph.roles[members[0]])
+    pids = tuple(sorted({m.place.pid for m in matches if m.place.pid is not None}))
+    return Folded(tuple(members), merged, graph.roles[members[0]], pids)
 
 
 def _common(places: Sequence[Place]) -> Place:
@@ -78,6 +81,8 @@ def _common(places: Sequence[Place]) -> Place:
         for name in Place.__struct_fields__
         if name != "ranks" and all(getattr(p, name) == getattr(places[0], name) for p in places)
     }
+    if "device" not in agreed:
+        agreed.pop("core", None)  # it is counted within its device
     ranks = {rank for p in places for rank in ranks_of(p)}
     return Place(**agreed, ranks=tuple(sorted(ranks)))
 
@@ -91,7 +96,7 @@ def finding_of(folded: Folded, witnesses: Witnesses) -> Finding:
     place = _reported(match.place, hosts)
     if rule.names_core and place.device is not None:
         place = replace(place, core=_core(match.facts))
-    words = words_of(match, () if match.hosts else hosts)
+    words = words_of(match, () if match.hosts else hosts, folded.pids if len(match.hosts) == 1 else ())
     return Finding(
         id=_finding_id(rule.id, place, match.facts),
         rule=rule.id,

@@ -17,6 +17,8 @@ _OF_HYPERPOD = regex(r"hyperpod-(?P<id>i-[\da-f]{8,17})")
 #: What EC2 calls an instance that nobody named: after its private address, in its subnet; or, where the subnet says so, after
 #: itself (resource-based names).
 _BY_RESOURCE = regex(r"(?P<id>i-[\da-f]{8,17})\.[\w.-]+")
+#: What only numbers the hosts of one job.
+_BY_NUMBER = regex(r"(?:node|host|worker|machine|instance|rank)[-_]?\d{1,5}")
 _BY_ADDRESS = regex(r"ip-(?P<address>\d{1,3}(?:-\d{1,3}){3})(?:\.[\w.-]+)?")
 
 
@@ -67,7 +69,16 @@ def names_of_hosts(
         if len(instances) > 1:
             continue
         best = min(
-            members, key=lambda m: (m not in directories, m not in nodes, m in instances, m[:1].isdigit(), len(m), m)
+            members,
+            key=lambda m: (
+                m not in directories,
+                m not in nodes,
+                m in instances,
+                m[:1].isdigit(),
+                bool(_BY_NUMBER.fullmatch(m)),
+                len(m),
+                m,
+            ),
         )
         best = next((m for m in members if m in nodes and m.startswith(f"{best}.")), best)
         host_of.update(dict.fromkeys(members, best))

@@ -189,6 +189,13 @@ OF_MACHINES = (
         "what:str job_id:str exitcode:int",
     ),
     kind_of(
+        "instance-change",
+        "the daemon of a cluster has `terminated` instances, or `given` nodes to them: `instances` as it prints them (see "
+        "engine.former_instances)",
+        TEXT,
+        "what:str instances:str",
+    ),
+    kind_of(
         "listed-nodes",
         "nodes that a scheduler names, as it writes lists of them: `trn-[01-03],head`",
         TEXT,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from neuron_doctor.engine.facts import Fact
 
 #: What a log tells of a run.
-_OF_RUNS = frozenset({"progress", "hang-report", "launcher-failure", "restart", "status", "completion"})
+OF_RUNS = frozenset({"progress", "hang-report", "launcher-failure", "restart", "status", "completion"})
 
 
 def last_words(facts: Iterable[Fact]) -> dict[str, Fact]:
@@ -15,7 +15,7 @@ def last_words(facts: Iterable[Fact]) -> dict[str, Fact]:
     process exited."""
     last: dict[str, Fact] = {}
     for fact in facts:
-        if fact.kind in _OF_RUNS:
+        if fact.kind in OF_RUNS:
             last[fact.source] = max(last.get(fact.source, fact), fact, key=_at_and_exited)
     return last
 

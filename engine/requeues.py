@@ -2,14 +2,16 @@
 
 Slurm 23 to 25: with `--open-mode=append` a requeued job writes below what it wrote before, and its script, if it prints its
 environment, says `SLURM_RESTART_COUNT=1`. slurmctld logs each allocation of the job (`sched: Allocate JobId=7001`), and
-`sacct --duplicates` has a row for each, above those of its steps.
+`sacct --duplicates` has a row for each, above those of its steps. Where the script prints nothing, slurmstepd tells by which line
+an attempt is over (`*** JOB 7001 ON n1 CANCELLED AT ... DUE TO PREEMPTION ***`), and the steps below it are of the next one if
+anything else tells that there was one: the output of a run that was killed may come late.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -19,6 +21,14 @@ from neuron_doctor.engine.facts import Fact
 _RESTARTED = "slurm-restarted"
 #: The pattern by which the scheduler says in it that a run is over.
 _CANCELLED = "orchestration-slurm-due-to"
+#: Another, for what it queues anew as well.
+_NODE_FAILED = "orchestration-slurm-due-to-node"
+#: After a job's time is over it is not queued anew.
+_QUEUED_ANEW = frozenset({"PREEMPTION", "JOB REQUEUE"})
+#: The tasks that this kills report their ends so near to one another (bytes).
+_NEAR = 16 * 1024
+#: SIGKILL and SIGTERM, with which it ends tasks.
+_SIGNALS = frozenset({9, 15})
 #: What only a run says, and no script that prepares one.
 _OF_A_RUN = frozenset({"progress", "hang-report", "stand", "status", "launcher-failure", "completion"})
 
@@ -27,9 +37,9 @@ def in_their_attempts(facts: Sequence[Fact]) -> Sequence[Fact]:
     """The facts of logs that go over several attempts, and of the controller that started these, with the number of theirs. A
     log in which nothing of a run stands before the first mark may begin with that attempt."""
     rows = _rows(facts)
-    if not rows and not any(fact.name == _RESTARTED for fact in facts):
+    marks = _ends(facts, _queued_anew(facts, rows)) | _marks(facts)
+    if not rows and not marks:
         return facts
-    marks = _marks(facts)
     last = {fact.place.job: len(marks[fact.source]) for fact in facts if fact.source in marks and fact.place.job}
     last = {job: len(begun) - 1 for job, begun in rows.values()} | last
     starts = _starts(facts, last) | rows
@@ -46,6 +56,50 @@ def _marks(facts: Sequence[Fact]) -> dict[str, list[int]]:
         elif fact.kind in _OF_A_RUN or fact.name == _CANCELLED or fact.place.rank is not None:
             ran[fact.source] = min(fact.span.offset, ran.get(fact.source, fact.span.offset))
     return {s: sorted(found) for s, found in offsets.items() if s in ran and ran[s] < min(found)}
+
+
+def _queued_anew(facts: Iterable[Fact], rows: Mapping[str, tuple[str, Sequence[int]]]) -> set[str]:
+    """The jobs of which the accounting shows several allocations, or the controller that they were started anew."""
+    shown = (fact for fact in facts if fact.kind == "slurm-job" and int(str(fact.data.get("restarts", 0))))
+    return {job for job, _ in rows.values()} | {str(fact.data["job_id"]) for fact in shown}
+
+
+def _ends(facts: Sequence[Fact], jobs: Collection[str]) -> dict[str, list[int]]:
+    """Where in each log of these jobs the first step stands below what ended an attempt."""
+    told: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts if jobs else ():
+        if fact.place.job in jobs and (fact.kind in ("progress", "launcher-failure") or _has_ended(fact)):
+            told[fact.source].append(fact)
+    found = {source: _begun(sorted(of, key=lambda fact: fact.span.offset)) for source, of in told.items()}
+    return {source: begun for source, begun in found.items() if begun}
+
+
+def _has_ended(fact: Fact) -> bool:
+    """Whether Slurm says here that it ends an attempt after which it queues the job anew."""
+    by_name = fact.name == _CANCELLED and str(fact.data.get("reason")).upper() in _QUEUED_ANEW
+    return by_name or fact.name == _NODE_FAILED
+
+
+def _begun(told: Sequence[Fact]) -> list[int]:
+    """Where the next attempts begin, by what a log tells of steps and ends, in its order."""
+    begun: list[int] = []
+    end = -1
+    for number, fact in enumerate(told):
+        if _has_ended(fact) or (end >= 0 and _was_killed(fact) and fact.span.offset - end < _NEAR):
+            end = fact.span.offset
+        elif end >= 0 and fact.kind == "progress" and not _ends_soon(told[number + 1 :], end):
+            begun.append(fact.span.offset)
+            end = -1
+    return begun
+
+
+def _ends_soon(told: Iterable[Fact], end: int) -> bool:
+    near = (fact for fact in told if fact.span.offset - end < _NEAR)
+    return any(_was_killed(fact) for fact in near)
+
+
+def _was_killed(fact: Fact) -> bool:
+    return fact.kind == "launcher-failure" and fact.data.get("signal") in _SIGNALS
 
 
 def _rows(facts: Sequence[Fact]) -> dict[str, tuple[str, list[int]]]:

@@ -8,7 +8,7 @@ passed with the collective still the last thing issued. Of a job that moves, who
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -129,7 +129,8 @@ def _with_verdict(fact: Fact, verdict: str) -> Fact:
 
 def _ranks_that_went_on(facts: Iterable[Fact], sources: Iterable[Source], *, done: bool) -> frozenset[int]:
     """The ranks that left a dump and say that their work is done, or make a step, after the last operation of any dump; all,
-    where the logs say that the work is `done` and one that is no rank's makes steps after that. A word may be written at once
+    where a log that is no rank's makes steps after that: the log of the job, if it began before, or if the logs say that the
+    work is `done`. A word may be written at once
     where an operation is only issued: a step counts some time after it, by a clock in UTC, or of whatever zone, where the log
     can show the time of that operation in one zone alone."""
     facts = tuple(facts)
@@ -141,7 +142,7 @@ def _ranks_that_went_on(facts: Iterable[Fact], sources: Iterable[Source], *, don
         for f in facts
         if f.place.rank is not None and f.place.rank in issued and _goes_on(f, begun.get(f.source), last)
     }
-    whole = done and issued and _steps_afterwards(facts, last)
+    whole = issued and _job_went_on(facts, begun, last, done=done)
     return frozenset({rank for rank in issued if rank is not None} if whole else found)
 
 
@@ -161,12 +162,19 @@ def _in_one_zone_ns(fact: Fact, begun: Instant | None, ns: int) -> int:
     return after if after <= shown < STEP_NS else -1
 
 
-def _steps_afterwards(facts: Iterable[Fact], ns: int) -> bool:
+def _job_went_on(facts: Iterable[Fact], begun: Mapping[str, Instant | None], ns: int, *, done: bool) -> bool:
     """Whether a log that is no rank's, of the job of the dumps as far as anything tells, makes steps after this moment."""
     facts = tuple(facts)
     jobs = {fact.place.job for fact in facts if fact.kind == "fr-rank"}
-    steps = (f for f in facts if f.kind == "progress" and f.place.rank is None)
-    return any(_after_ns(step, ns) >= 1 for step in steps if step.place.job is None or step.place.job in jobs)
+    steps = [f for f in facts if f.kind == "progress" and f.place.rank is None and f.place.job in {None, *jobs}]
+    return any((done and _after_ns(step, ns) >= 1) or _spans(step, begun.get(step.source), ns) for step in steps)
+
+
+def _spans(step: Fact, begun: Instant | None, ns: int) -> bool:
+    """Whether the log of a step had begun before this moment, and the step is long after it."""
+    if begun is None or not _goes_on(step, begun, ns):
+        return False
+    return not _is_dated(step) or (begun.clock is Clock.UTC and begun.ns <= ns)
 
 
 def _after_ns(fact: Fact, ns: int) -> int:

@@ -8,7 +8,8 @@ It is no rank in a log in which
   then each node was given a step of its own, or its task is a launcher;
 - or torchrun reports the ends of workers, and srun those of its tasks; or it reports behind the label a worker that is not the
   first of its host;
-- or two processes speak behind one label of different cores, within seconds: a task that was started again takes longer.
+- or two processes speak behind one label of different cores, within seconds: a task that was started again takes longer;
+- or srun reports the end of a task on a host on which, as another log says, torchrun reports one of another rank.
 
 Then the label still tells which lines are of one node: what one of them says of its host holds for all.
 """
@@ -16,7 +17,7 @@ Then the label still tells which lines are of one node: what one of them says of
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from msgspec.structs import replace
@@ -38,7 +39,8 @@ def without_tasks_for_ranks(facts: Sequence[Fact]) -> Sequence[Fact]:
     for fact in facts:
         if fact.kind == "launcher-failure" or _LABELLED.match(fact.span.text):
             of[fact.source].append(fact)
-    launchers = {source for source, told in of.items() if _are_launchers(told)}
+    started = _by_torchrun(facts)
+    launchers = {source for source, told in of.items() if _are_launchers(told) or _are_on(told, started)}
     if not launchers:
         return facts
     hosts = {source: unique(_hosts(of[source])) for source in launchers}
@@ -78,6 +80,25 @@ def _at_once(lines: Iterable[tuple[int, int | None, tuple[int | None, int | None
         then - at < _AT_ONCE_NS and pid != other and core != another
         for (at, pid, core), (then, other, another) in pairwise(lines)
     )
+
+
+def _by_torchrun(facts: Iterable[Fact]) -> Mapping[str, set[int]]:
+    """The ranks that torchrun started on each host, as far as its reports say."""
+    started: dict[str, set[int]] = defaultdict(set)
+    for fact in facts:
+        if fact.data.get("launcher") == "torchrun" and fact.place.host and fact.place.rank is not None:
+            started[fact.place.host].add(fact.place.rank)
+    return started
+
+
+def _are_on(told: Iterable[Fact], started: Mapping[str, set[int]]) -> bool:
+    """Whether tasks of a log are on hosts where torchrun started workers, none of which has a task's number."""
+    tasks = {
+        (fact.place.host, fact.place.rank)
+        for fact in told
+        if fact.data.get("launcher") == "srun" and fact.place.host in started
+    }
+    return bool(tasks) and any(task not in started[str(host)] for host, task in tasks)
 
 
 def _task(fact: Fact) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neuron_doctor.collectors.attempt_files import placed_by_attempts
-from neuron_doctor.engine.facts import NOWHERE, Collection, Fact, Place, Source, Span
+from neuron_doctor.engine.facts import NOWHERE, Clock, Collection, Fact, Instant, Place, Source, Span
 
 
 def attempts(*paths: str, place: Place = NOWHERE, said: Place = NOWHERE) -> list[int | None]:
@@ -50,6 +50,33 @@ def test_a_worker_that_came_back_while_others_went_on_makes_no_attempt_of_the_jo
 )
 def test_names_that_state_no_two_attempts_state_none(names: tuple[str, ...]) -> None:
     assert attempts(*names) == [None] * len(names)
+
+
+def dated(path: str, first: int, last: int, clock: Clock = Clock.HOST_LOCAL) -> Source:
+    return Source(path, path, "log", records=9, first=Instant(first, clock), last=Instant(last, clock))
+
+
+@pytest.mark.parametrize(
+    ("sources", "found"),
+    [
+        ((dated("w.restart0.log", 1, 5), dated("w.restart1.log", 6, 8), dated("w.log", 9, 20)), [0, 1, 2]),
+        ((dated("w.log", 1, 5), dated("w.restart1.log", 6, 8), dated("w.restart2.log", 9, 20)), [0, 1, 2]),
+        ((dated("w.restart1.log", 6, 8), dated("w.log", 1, 5)), [1, 0]),
+        # it may tell of all of them, or nobody knows which one it is of
+        ((dated("w.restart0.log", 1, 5), dated("w.restart1.log", 6, 8), dated("w.log", 1, 20)), [None] * 3),
+        ((dated("w.restart0.log", 1, 5), dated("w.restart1.log", 6, 8), dated("w.log", 9, 20, Clock.UTC)), [None] * 3),
+        ((dated("w.restart0.log", 6, 8), dated("w.log", 1, 5)), [None] * 2),
+        # that of another worker
+        ((dated("w.restart0.log", 1, 5), dated("w.restart1.log", 6, 8), dated("v.log", 9, 20)), [None] * 3),
+    ],
+)
+def test_the_log_that_has_no_number_is_of_the_attempt_after_the_others_or_before_them(
+    sources: tuple[Source, ...], found: list[int | None]
+) -> None:
+    facts = tuple(said_in(source.path, "progress") for source in sources)
+    placed = placed_by_attempts(Collection(sources, facts))
+    assert [source.place.attempt for source in placed.sources] == found
+    assert [fact.place.attempt for fact in placed.facts] == found
 
 
 HELPER = ("download-try1.log", "download-try2.log")

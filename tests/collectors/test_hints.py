@@ -55,6 +55,8 @@ INSTANCE = "i-0123456789abcdef0"
         ("neuron-ls-ip-10-0-3-7-post-mortem.txt", "ip-10-0-3-7"),
         ("dmesg_10.0.3.7_second_try.txt", "10.0.3.7"),
         ("lspci_i-0123456789abcdef0_0914.txt", "i-0123456789abcdef0"),
+        ("hyperpod-i-0123456789abcdef0/dmesg.txt", "hyperpod-i-0123456789abcdef0"),
+        ("dmesg_hyperpod-i-0123456789abcdef0.txt", "hyperpod-i-0123456789abcdef0"),
         ("neuron-ls_node3_after.txt", "node3"),
         ("before_node3.txt", "node3"),
         ("stack-10.0.3.7.txt", "10.0.3.7"),
@@ -63,6 +65,26 @@ INSTANCE = "i-0123456789abcdef0"
 )
 def test_a_host_is_told_by_its_shape_or_its_parent(path: str, host: str) -> None:
     assert place_of_path(path).host == host
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "export/queue-a-st-trn2-2.i-0123456789abcdef0.system-messages",
+        "export/queue-a-st-trn2-2.i-0123456789abcdef0.slurmd.log.gz",
+        "logs.tar.gz!cloudwatch-logs/queue-a-st-trn2-2.i-0123456789abcdef0.cloud-init-output",
+        "queue-a-st-trn2-2.i-0123456789abcdef0.computemgtd-2026-08-27.log",
+        "queue-a-st-trn2-2.i-0123456789abcdef0.syslog/000000.gz",
+    ],
+)
+def test_a_stream_of_parallelcluster_is_called_after_the_host_and_its_instance(path: str) -> None:
+    place = place_of_path(path)
+    assert (place.host, place.instance_id) == ("queue-a-st-trn2-2", INSTANCE)
+
+
+@pytest.mark.parametrize("path", [f"job.7.{INSTANCE}.log", f"x/{INSTANCE}.system-messages", f"run..{INSTANCE}.slurmd"])
+def test_what_has_an_instance_in_its_name_is_not_called_after_a_host(path: str) -> None:
+    assert place_of_path(path).host in (None, INSTANCE)
 
 
 @pytest.mark.parametrize(

@@ -23,3 +23,24 @@ def test_a_rank_that_speaks_says_its_number(label: str) -> None:
 
 def test_a_rank_that_is_spoken_of_does_not_speak() -> None:
     assert peel("rank 14: not heard of for 30 s").records[0].place.rank is None
+
+
+OF_STREAM = "queue-a-st-trn2-2.i-0aa21f6633de09b18.slurmd"
+
+
+def test_a_stream_of_parallelcluster_names_host_and_instance_behind_the_time_of_cloudwatch() -> None:
+    (record,) = peel(f"2026-08-24T23:51:08.000000+00:00 {OF_STREAM} error: Node differs").records
+    assert (record.place.host, record.place.instance_id) == ("queue-a-st-trn2-2", "i-0aa21f6633de09b18")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{OF_STREAM} error: Node differs",  # somebody speaks of it
+        "2026-08-24T23:51:08.000000+00:00 run.7.i-0aa21f6633de09b18.slurmd error: Node differs",
+        "2026-08-24T23:51:08.000000+00:00 i-0aa21f6633de09b18.slurmd error: Node differs",
+        "2026-08-24T23:51:08.000000+00:00 queue.i-0aa21f66.internal: no such host",
+    ],
+)
+def test_what_resembles_such_a_name_names_nobody(line: str) -> None:
+    assert {record.place.host for record in peel(line).records} == {None}

@@ -126,7 +126,7 @@ def test_two_captures_of_one_machine_are_no_hosts() -> None:
         ("e0", "e1"),
         ("m1", "m2"),
         ("alpha", "beta"),
-        ("trn-1", "inf-1"),
+        ("trn-1", "inf-b"),
     ],
 )
 def test_names_that_never_mean_a_host_or_are_of_two_shapes_are_none(names: tuple[str, str]) -> None:
@@ -366,6 +366,25 @@ def test_an_address_in_a_message_or_before_lines_of_two_hosts_is_no_other_name()
     assert "10.5.0.1" not in aliases(together(*parts, *said))
     driver = [prefixed("tin-1/worker.out", f"10.5.0.{n}") for n in (1, 2)]
     assert "10.5.0.2" not in aliases(together(*parts, *driver, prefixed("tin-2/worker.out", "10.5.0.2")))
+
+
+def reported(path: str, host: str, rank: int) -> Fact:
+    return fact(path, "launcher-failure", Place(host=host, rank=rank), launcher="torchrun", exitcode=1)
+
+
+def test_the_host_in_torchruns_table_is_another_name_of_the_host_on_which_it_runs() -> None:
+    parts = [source("logs/node_0.log"), source("logs/node_1.log"), source("kernel/tin-b-7.log", kind="kernel")]
+    tables = [reported("logs/node_0.log", "tin-b-7", 3), reported("logs/node_1.log", "tin-b-9", 40)]
+    parts = [replace(part, place=Place(host=part.path.rpartition("/")[2].removesuffix(".log"))) for part in parts]
+    found = aliases(together(*parts, *tables))
+    assert (found["node_0"], found["node_1"]) == ("tin-b-7", "node_1")
+
+
+def test_tables_of_all_hosts_in_one_log_are_no_names_of_its_host() -> None:
+    parts = [source("logs/node_0.log"), source("logs/node_1.log")]
+    parts = [replace(part, place=Place(host=part.path.rpartition("/")[2].removesuffix(".log"))) for part in parts]
+    tables = [reported("logs/node_0.log", "tin-b-7", 3), reported("logs/node_0.log", "tin-b-9", 40)]
+    assert "tin-b-7" not in aliases(together(*parts, *tables))
 
 
 def test_what_two_hosts_write_alike_is_two_sources_and_a_copy_elsewhere_is_none() -> None:

@@ -260,6 +260,31 @@ def test_a_container_that_came_up_at_its_second_start_has_not_failed(
     assert roots(tmp_path, files) == found
 
 
+BATCHES = "".join(
+    f"2026-02-11 22:{minute}:19,402 INFO embedder.worker batch of 13 embedded in 58.9 ms\n" for minute in (30, 31, 32)
+)
+
+
+@pytest.mark.parametrize("container", ["", "_kserve-container", "-c"])
+def test_the_logs_of_earlier_starts_may_be_numbered(tmp_path: Path, container: str) -> None:
+    first, second, now = (f"{POD}{container}{number}.log" for number in (".restart0", ".restart1", ""))
+    assert roots(tmp_path, {"pods.txt": WORKS, first: BUSY, second: AGAIN_BUSY, now: BATCHES}) == set()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"pods.txt": WORKS, f"{POD}.restart0.log": BUSY, f"{POD}.restart1.log": AGAIN_BUSY, f"{POD}.log": UP},
+        {"pods.txt": BACK_OFF, f"{POD}.restart0.log": BUSY, f"{POD}.log": AGAIN_BUSY},
+        {"pods.txt": WORKS, f"{POD}.restart0.log": BATCHES, f"{POD}.restart1.log": BUSY.replace(" 22:", " 23:")},
+    ],
+)
+def test_numbered_starts_none_of_which_worked_after_one_that_failed_make_nothing_good(
+    tmp_path: Path, files: Mapping[str, str]
+) -> None:
+    assert roots(tmp_path, files) == {"core-in-use"}
+
+
 def test_how_the_first_start_ended_is_told_by_kubernetes_too(tmp_path: Path) -> None:
     last = {"terminated": {"exitCode": 1, "reason": "Error", "finishedAt": "2026-02-11T22:04:20Z"}}
     state = {"name": "kserve-container", "ready": True, "restartCount": 1, "state": {"running": {}}, "lastState": last}

@@ -50,6 +50,20 @@ def test_what_is_not_known_is_said_in_words_and_nothing_is_done_to_a_host_withou
     assert (collect.command, collect.precondition) == ("cat <path>", "the process runs")
 
 
+def test_several_processes_of_one_host_are_ended_together(tmp_path: Path) -> None:
+    book = pack(tmp_path, rule("held", "record: raising", cause="bug", at="process", patterns=("raising",)))
+    kill = ActionDoc(ActionKind.KILL_PROCESS, "process {pid} on host {host}", "kill {pid}")
+    ended = replace(book, rules=(replace(book.rules[0], actions=(kill,)),))
+
+    def told(*hosts: str) -> tuple[str, str]:
+        held = [hit("raising", host=host, device=n, pid=40 + n, offset=n) for n, host in enumerate(hosts)]
+        [finding] = diagnose(ended, Collection((source("s"),), tuple(held))).findings
+        return finding.actions[0].target, finding.actions[0].command
+
+    assert told("node7", "node7") == ("process 40 41 on host node7", "kill 40 41")
+    assert told("node7", "node8") == ("the process on host node7,node8", "kill <pid>")
+
+
 def test_a_host_is_told_by_its_pod_or_not_at_all(tmp_path: Path) -> None:
     node, _ = found(tmp_path, said(hit("raising", container="worker-1/train"), "Bad: x")).actions
     assert node.target == "the device of the host that ran worker-1"

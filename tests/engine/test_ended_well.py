@@ -3,6 +3,7 @@ where a worker is reported to have failed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -331,6 +332,55 @@ def test_dumps_of_a_job_all_of_whose_ranks_ended_with_0_show_no_hang(
     sources = (source("s"), source("t"), source("d", kind="flight-recorder"))
     found = diagnose(pack(tmp_path, waits), Collection(sources, (*words, world, open_one))).findings
     assert {finding.role for finding in found if finding.rule == "waits"} == {role}
+
+
+def agents_log(
+    *offsets: int, name: str = "s", ranks: Iterable[int] = range(4), attempt: int | None = None
+) -> list[Fact]:
+    """The log of a launcher that says at these places that it starts its workers anew: they hung at 30, and all ended at 90."""
+    waits = [said("hang-report", {"what": "watchdog"}, offset=30, name=name, rank=rank) for rank in ranks]
+    anew = [said("restart", {"launcher": "torchrun"}, offset=at, name=name, attempt=attempt) for at in offsets]
+    steps = [progress(offset=at, source=name) for at in (20, 60)]
+    return [*waits, *anew, *steps, end(name=name, attempt=attempt)]
+
+
+def of_dumps(folder: Path, told: list[Fact], attempt: int | None) -> set[Role]:
+    """The role of what dumps of four ranks show of an attempt, beside what is told."""
+    waits = rule("waits", "record: collective", cause="bug", more="survivable: false")
+    listed: dict[str, Value] = {"groups": (), "entries": 0, "whole": True, "issued": 0, "last_ns": 0, "peers": "0-3"}
+    world = said("fr-rank", listed, name="d", rank=0, attempt=attempt)
+    open_one = said("collective", {"verdict": "rank-missing", "description": "d"}, name="e", attempt=attempt)
+    sources = (*(source(name) for name in sorted({fact.source for fact in told})), source("d", kind="flight-recorder"))
+    found = diagnose(pack(folder, waits), Collection(sources, (*told, world, open_one))).findings
+    return {finding.role for finding in found if finding.rule == "waits"}
+
+
+@pytest.mark.parametrize(
+    ("told", "attempt", "role"),
+    [
+        (agents_log(40), 0, Role.SURVIVED),
+        (agents_log(40, 45), 0, Role.SURVIVED),  # said twice
+        (agents_log(40, ranks=[1]), 1, Role.ROOT),  # that is the attempt that ended well, as far as one may count
+        (agents_log(40, 70, ranks=[1]), 1, Role.SURVIVED),
+        (agents_log(40, 45, ranks=[1]), 1, Role.ROOT),
+        ([*agents_log(40), *agents_log(40, name="t")], 0, Role.SURVIVED),
+        ([*agents_log(40), *agents_log(40, name="t")[:-1]], 0, Role.ROOT),  # one of two has not ended
+        ([*agents_log(40), progress(offset=95)], 0, Role.ROOT),
+        ([*agents_log(40), failed()], 0, Role.ROOT),
+        (agents_log(), 0, Role.ROOT),
+        (agents_log(40, attempt=0), 0, Role.ROOT),  # of the launcher's own attempts nothing is known
+        # without the directory of the attempt
+        (agents_log(40), None, Role.SURVIVED),
+        (agents_log(40, ranks=range(3)), None, Role.ROOT),  # the log of another node is missing
+        ([*agents_log(40, ranks=(0, 1)), *agents_log(40, name="t", ranks=(2, 3))], None, Role.SURVIVED),
+        (agents_log(25), None, Role.ROOT),  # it hung after it was started anew
+        (agents_log(40)[:-1], None, Role.ROOT),
+    ],
+)
+def test_what_dumps_show_of_an_attempt_is_over_when_launchers_started_all_anew_and_all_ended_with_0(
+    tmp_path: Path, told: list[Fact], attempt: int | None, role: Role
+) -> None:
+    assert of_dumps(tmp_path, told, attempt) == {role}
 
 
 def test_a_program_that_raised_is_not_acquitted_by_a_batch_script_that_ends_with_0(tmp_path: Path) -> None:

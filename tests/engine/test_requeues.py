@@ -18,6 +18,22 @@ from neuron_doctor.request import Request
 STEPS = "[rank0] 2026-04-02 {}:09:30 step 10500 loss 1.9166\n[rank0] 2026-04-02 {}:29:30 step 10600 loss 1.9066\n"
 LOST = "2026-Apr-02 02:10:55.0700 5003:5103 [2] include/socket.h:541 CCOM WARN RX, connection closed by remote peer\n"
 ANEW = "SLURM_RESTART_COUNT=1\n"
+#: What else scripts print of the variable.
+WORDED = (
+    "=== job 4410 restart 1 on inf-p8,inf-p9 Tue May  5 12:02:21 UTC 2026\n",
+    "== RUN on inf-p8 jobid=4410 restart=2\n",
+    "[launch.sh] job 4410 (sft): requeue #1\n",
+    "Job is being restarted (Restart count: 1). Finding latest checkpoint...\n",
+    "This job has been requeued 1 times\n",
+)
+#: What is no such mark.
+OTHERS = (
+    "=== job 4410 restart 0 on inf-p3,inf-p4 Tue May  5 11:09:58 UTC 2026\n",
+    "    Restart Count:  1\n",
+    "JobId=4410 JobName=sft UserId=ml(1101) Requeue=1 Restarts=0 BatchFlag=1\n",
+    "job 4410 restart 1 exit 143\n",
+    "restart_count=1\n",
+)
 RAISED = "[rank7]: Traceback (most recent call last):\n[rank7]:   f()\n[rank7]: KeyError: 'x'\n"
 GONE = (
     "[2026-04-02T02:15:57.402] error: Nodes trn-5 not responding, setting DOWN\n"
@@ -96,6 +112,77 @@ def of_rows(folder: Path, rows: str, log: str) -> set[str]:
 def test_a_job_that_was_preempted_and_completed_at_its_second_allocation_has_not_failed(tmp_path: Path) -> None:
     log = STEPS.format("11", "11") + PREEMPTED + ANEW + STEPS.format("12", "12")
     assert of_rows(tmp_path, ROWS.format(state="COMPLETED|0:0"), log) == set()
+
+
+TERMINATED = "srun: error: inf-p4: task 1: Terminated\nsrun: error: inf-p3: task 0: Terminated\n"
+
+
+@pytest.mark.parametrize("mark", WORDED)
+def test_scripts_say_in_many_words_that_their_job_was_queued_anew(tmp_path: Path, mark: str) -> None:
+    log = STEPS.format("11", "11") + PREEMPTED + TERMINATED + mark + STEPS.format("12", "12")
+    (tmp_path / "slurm-4410.out").write_text(log)
+    found = collect(Request((str(tmp_path),)), rulebook()).facts
+    assert [fact.name for fact in found].count("slurm-restarted") == 1
+    assert of_rows(tmp_path, ROWS.format(state="COMPLETED|0:0"), log) == set()
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_what_only_looks_like_such_words_is_no_mark(tmp_path: Path, other: str) -> None:
+    log = STEPS.format("11", "11") + PREEMPTED + TERMINATED + other + STEPS.format("12", "12")
+    (tmp_path / "slurm-4410.out").write_text(log)
+    assert "slurm-restarted" not in {fact.name for fact in collect(Request((str(tmp_path),)), rulebook()).facts}
+
+
+def test_where_the_script_says_nothing_the_next_attempt_begins_at_the_first_step_below_what_ended_one(
+    tmp_path: Path,
+) -> None:
+    log = STEPS.format("11", "11") + PREEMPTED + TERMINATED + STEPS.format("12", "12")
+    assert of_rows(tmp_path, ROWS.format(state="COMPLETED|0:0"), log) == set()
+    # nothing tells that the job was queued anew: the steps below may be what a rank had not yet written
+    once = "".join(ROWS.format(state="COMPLETED|0:0").splitlines(keepends=True)[:3])
+    assert of_rows(tmp_path, once, log) == {"scheduler-cancelled"}
+    # what ends the last attempt too
+    assert "scheduler-cancelled" in of_rows(tmp_path, ROWS.format(state="PREEMPTED|0:0"), log + PREEMPTED)
+
+
+def test_so_it_is_after_a_request_to_queue_the_job_anew(tmp_path: Path) -> None:
+    log = (
+        STEPS.format("11", "11")
+        + PREEMPTED.replace("PREEMPTION", "JOB REQUEUE")
+        + TERMINATED
+        + STEPS.format("12", "12")
+    )
+    rows = ROWS.replace("PREEMPTED", "REQUEUED")
+    assert of_rows(tmp_path, rows.format(state="COMPLETED|0:0"), log) == set()
+
+
+@pytest.mark.parametrize(("restarts", "causes"), [(1, set()), (0, {"scheduler-cancelled"})])
+def test_the_controller_may_say_how_often_the_job_was_started_anew(
+    tmp_path: Path, restarts: int, causes: set[str]
+) -> None:
+    log = STEPS.format("11", "11") + PREEMPTED + TERMINATED + STEPS.format("12", "12")
+    shown = (
+        f"JobId=4410 JobName=sft\n   JobState=COMPLETED Reason=None\n   Requeue=1 Restarts={restarts} ExitCode=0:0\n"
+    )
+    assert of_rows(tmp_path, shown, log) == causes
+
+
+def test_the_end_of_an_attempt_is_the_last_of_its_tasks_that_was_killed() -> None:
+    """A step may be written late, between what Slurm says and the ends of the tasks that it killed."""
+
+    def end(at: int) -> Fact:
+        data = {"launcher": "srun", "exitcode": 0, "signal": 15, "first": False, "message": ""}
+        return replace(hit("", offset=at, job="7"), kind="launcher-failure", data=data)
+
+    def row(at: int) -> Fact:
+        return replace(hit("", offset=at, source="acct"), kind="slurm-job", data={"job_id": "7", "step": ""})
+
+    over = hit("orchestration-slurm-due-to", offset=20, data={"reason": "PREEMPTION"}, job="7")
+    steps = [progress(offset=at, job="7") for at in (10, 22, 50)]
+    assert attempts(row(1), row(2), over, *steps, end(24), hit("x", offset=60)) == [0, 1, 0, 0, 0, 1, 0, 1]
+    assert attempts(row(1), row(2), over, *steps[:2], end(24)) == [0, 1, None, None, None, None]
+    limit = hit("orchestration-slurm-due-to", offset=20, data={"reason": "TIME LIMIT"}, job="7")
+    assert attempts(row(1), row(2), limit, *steps) == [0, 1, None, None, None, None]
 
 
 @pytest.mark.parametrize("state", ["FAILED|1:0", "RUNNING|0:0", "NODE_FAIL|0:0"])

@@ -253,3 +253,24 @@ def test_that_some_have_seen_a_collective_complete_and_others_have_not_is_a_mome
     assert verdicts(dumps=dumps) == ["unproven"]
     assert verdicts(dated("hang-report", START_NS, what="watchdog"), dumps=dumps) == ["partial-completion"]
     assert verdicts(dumps=dumps, sources=()) == ["partial-completion"]
+
+
+@pytest.mark.parametrize(
+    ("begun_s", "after_s", "clock", "expected"),
+    [
+        (-60, 90, Clock.UTC, "moving"),
+        (-60, 90, Clock.HOST_LOCAL, "moving"),
+        (60, 150, Clock.UTC, "unproven"),  # the log of a later start
+        (-60, 20, Clock.UTC, "unproven"),
+        (-1200, 90, Clock.HOST_LOCAL, "unproven"),  # in another zone it ends before
+    ],
+)
+def test_the_log_of_the_job_that_began_before_and_makes_steps_long_after_shows_that_all_went_on(
+    begun_s: int, after_s: int, clock: Clock, expected: str
+) -> None:
+    last = max(int(str(dump.data["last_ns"])) for dump in DUMPS) // 10**9
+    begun, told = (Instant((last + s) * 10**9, clock) for s in (begun_s, after_s))
+    step = replace(dated("progress", 0), source="train.log", instant=told)
+    log = replace(source("train.log"), first=begun, last=told)
+    assert verdicts(step, sources=(log,)) == [expected]
+    assert verdicts(step, dated("hang-report", START_NS, what="watchdog"), sources=(log,)) == ["transport-stall"]

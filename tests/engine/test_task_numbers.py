@@ -37,6 +37,19 @@ def test_srun_beside_torchrun_speaks_of_torchruns() -> None:
     assert seen(*facts) == [(101, "c"), (None, "c")]
 
 
+def test_srun_in_a_log_of_its_own_speaks_of_torchruns_on_the_same_hosts() -> None:
+    facts = (ended("torchrun", 40, host="c", source="t"), ended("srun", 1, host="c"), ended("srun", 0, host="b"))
+    assert seen(*facts) == [(40, "c"), (None, "c"), (None, "b")]
+
+
+def test_srun_elsewhere_speaks_of_workers() -> None:
+    for facts in (
+        [ended("torchrun", 40, host="d", source="t"), ended("srun", 1, host="c")],
+        [ended("torchrun", 1, host="c", source="t"), ended("srun", 1, host="c")],
+    ):
+        assert [fact.place for fact in without_tasks_for_ranks(facts)] == [fact.place for fact in facts]
+
+
 def test_labels_of_workers_are_their_ranks() -> None:
     for facts in (
         [line("2: refused", 2), ended("srun", 2)],

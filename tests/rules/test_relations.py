@@ -214,3 +214,39 @@ def test_a_worker_that_ends_without_a_word_after_others_of_its_pod_lost_a_peer_l
     (tmp_path / "pods/w-3.log").write_text("step=1 loss=1.8\n" + (ENDED.format(at) if pod == "w-3" else ""))
     found = diagnose(rulebook(), collect(Request((str(tmp_path),)), rulebook()))
     assert found.verdict.status == status
+
+
+def listing(*devices: int) -> str:
+    """What neuron-ls shows of a node with these devices."""
+    rows = "".join(f"| {n:<6} | 4      | 96 GB  | 0000:{n:02x}:00.0 |\n" for n in devices)
+    rule = "+--------+--------+--------+--------------+\n"
+    title = "| NEURON | NEURON | NEURON |     PCI      |\n| DEVICE | CORES  | MEMORY |     BDF      |\n"
+    return f"instance-type: trn2.48xlarge\ninstance-id: i-06e1f20cc94ab8d37\n{rule}{title}{rule}{rows}{rule}"
+
+
+PENDING = (
+    "LAST SEEN   TYPE      REASON             OBJECT            MESSAGE\n"
+    "12m         Warning   FailedScheduling   pod/nova-worker-3 0/4 nodes are available: 1 node(s) had untolerated taint "
+    "{sagemaker.amazonaws.com/node-health-status: Unschedulable}, 3 Insufficient aws.amazon.com/neuron.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("devices", "roots"),
+    [
+        ([n for n in range(16) if n != 11], {"device-missing"}),
+        (list(range(16)), {"k8s-insufficient-neuron"}),
+        ([0], {"k8s-insufficient-neuron"}),  # a container's
+    ],
+)
+def test_a_pod_waits_for_the_node_that_lacks_a_device(tmp_path: Path, devices: list[int], roots: set[str]) -> None:
+    files = {"hyperpod-i-06e1f20cc94ab8d37/neuron-ls.txt": listing(*devices), "events.txt": PENDING}
+    assert causes(tmp_path, files) == roots
+
+
+@pytest.mark.parametrize("failed", [True, False])
+def test_a_pod_waits_for_the_node_whose_driver_could_not_take_up_a_device(tmp_path: Path, *, failed: bool) -> None:
+    log = "[   10.200000] ** BDF: b6:00.0 => nd[2] (routing id: 2)\n"
+    log += "[   41.330000] neuron:neuron_pci_get_device_id: Could not retrieve device index (read timeout)\n" * failed
+    roots = {"device-missing"} if failed else {"k8s-insufficient-neuron"}
+    assert causes(tmp_path, {"hyperpod-i-06e1f20cc94ab8d37/dmesg.txt": log, "events.txt": PENDING}) == roots

@@ -107,6 +107,27 @@ def test_a_server_answers_and_a_client_does_not(tmp_path: Path, line: str, *, an
 
 
 @pytest.mark.parametrize(
+    ("line", "works"),
+    [
+        ("2026-05-29 08:41:28,018 INFO embedder.worker batch of 13 embedded in 58.9 ms", True),
+        ("INFO worker: embedded 13 documents in 58.9ms", True),
+        ("[worker-2] transcribed 1 file in 3.1 s", True),
+        ("INFO generated 128 tokens in 2.10 seconds", True),
+        ("INFO batch 812 scored in 41 ms", True),
+        ("INFO classified batch of 32 in 12.0 ms", True),
+        ("INFO batch of 13 loaded in 58.9 ms", False),
+        ("INFO embedded 13 fonts in report.pdf", False),
+        ("INFO generated 12 shards in 3 files", False),
+        ("INFO tokenized 1000 documents in 3.1 s", False),
+        ("INFO generated 12 graphs in 3.1 s", False),
+        ("ERROR batch of 13 not embedded in 30 s, giving up", False),
+    ],
+)
+def test_what_works_off_a_queue_tells_of_its_batches(tmp_path: Path, line: str, *, works: bool) -> None:
+    assert ("progress" in kinds(tmp_path, line)) is works
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "20:48:20 max steps reached, bye",

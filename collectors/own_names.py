@@ -1,0 +1,61 @@
+"""The host that a source is named after, if it names that host itself: `kestrel3/jax.log` says `process 2 of 4 on kestrel3`.
+
+A name of no known shape proves nothing in a path, and a word in a text is anything. Both together, where the text says it as
+one says a host, leave no doubt. So for the parts of the path of a source its first 64 KiB are asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from neuron_doctor.collectors.base import HEAD, Input
+from neuron_doctor.collectors.hints import bare, has_shape_of_host
+from neuron_doctor.collectors.no_host_words import NO_HOST
+from neuron_doctor.engine.facts import Fact, span_of
+from neuron_doctor.engine.regexes import regex
+
+#: What may be a host in a path: a word of some letters, or of letters and numbers.
+_NAME = regex(r"(?=[\w-]{0,60}[a-z])[a-z](?:[\w-]{3,62}|[\w-]{0,2}\d)", re.ASCII | re.IGNORECASE)
+_WORD = regex(r"[a-z]+", re.ASCII | re.IGNORECASE)
+#: How a host is said: as a setting; behind what runs on it; behind a user.
+_SAID = (
+    r"(?i:\b(?:host|hostname|node|nodename|node_name|machine)[\"']?\s{0,2}[=:]\s{0,2}[\"']?"
+    r"|\b(?:rank|process|proc|task|worker)s?[ :#=]{1,2}\d[\w/ ,.:-]{0,30} (?:on|@|host|node) (?:host |node )?"
+    r"|\b(?:running|runs|started|launched|launching) on (?:host |node )?"
+    r"|(?<![\w@])[a-z_][\w-]{0,31}@)"
+)
+
+
+def own_names(inp: Input) -> Iterator[Fact]:
+    """An `identity` for each name in the path of a source that its beginning says of a host."""
+    if inp.place.host or inp.place.container:
+        return
+    head = b""
+    for name in _names(inp.path):
+        head = head or inp.stream.peek(HEAD)[:HEAD]
+        if name.encode() in head and (said := _saying(name).search(head)):
+            begin = head.rfind(b"\n", 0, said.start()) + 1
+            end = head.find(b"\n", said.end())
+            line = head[begin : end if end >= 0 else len(head)]
+            span = span_of(inp.path, line.rstrip(b"\r"), begin, head.count(b"\n", 0, begin) + 1, 1)
+            yield Fact("identity", {"hostname": name}, inp.place, span, inp.source_id or inp.path)
+
+
+@lru_cache(maxsize=4096)
+def _names(path: str) -> tuple[str, ...]:
+    """The parts of a path that may be names of hosts, and have no shape by which that is known anyway."""
+    names = dict.fromkeys(bare(part) for part in path.replace("!", "/").split("/")[-8:])
+    return tuple(
+        name for name in names if _NAME.fullmatch(name) and not has_shape_of_host(name) and not _means_else(name)
+    )
+
+
+def _means_else(name: str) -> bool:
+    return any(word.casefold() in NO_HOST for word in _WORD.findall(name))
+
+
+@lru_cache(maxsize=4096)
+def _saying(name: str) -> re.Pattern[bytes]:
+    return re.compile(rf"{_SAID}{re.escape(name)}(?![\w-])".encode(), re.ASCII)

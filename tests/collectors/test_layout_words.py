@@ -1,0 +1,46 @@
+"""Hosts that are called by words, with a number or without: what proves it, and what is called so and is no host."""
+
+from __future__ import annotations
+
+import pytest
+from test_layout import hosts, ranks, source, together
+
+
+def dmesg(name: str, start: int | None = None) -> object:
+    return source(f"{name}/dmesg.txt", "kernel", start)
+
+
+@pytest.mark.parametrize("names", [("kestrel3", "merlin4"), ("apollo", "athena", "hermes")])
+def test_directories_called_by_words_are_hosts_where_each_has_what_is_made_once_on_a_host(
+    names: tuple[str, ...],
+) -> None:
+    parts = [source(f"{name}/train.log", start=5000 * n) for n, name in enumerate(names)]
+    assert set(hosts(together(*parts, *map(dmesg, names))).values()) == set(names)  # type: ignore[arg-type]
+
+
+def test_a_rack_and_a_place_in_it_is_no_name_of_one_letter() -> None:
+    names = ("r12u3", "r12u11")
+    parts = [source(f"{name}/train.log", start=0) for name in names]
+    assert set(hosts(together(*parts, dmesg("r12u3"))).values()) == set(names)  # type: ignore[arg-type]
+
+
+def test_two_words_alone_may_be_before_and_after() -> None:
+    names = ("vanilla", "tuned")
+    parts = [source(f"{name}/train.log", start=5000 * n) for n, name in enumerate(names)]
+    assert set(hosts(together(*parts, *map(dmesg, names))).values()) == {None}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("names", "found"), [(("kestrel3", "merlin4"), True), (("actor", "critic"), False)])
+def test_ranks_of_their_own_prove_it_only_of_words_with_numbers(names: tuple[str, str], found: bool) -> None:
+    parts = [ranks(f"{name}/out.log", 4 * n, start=5000 * n) for n, name in enumerate(names)]
+    assert set(hosts(together(*parts)).values()) == (set(names) if found else {None})
+
+
+def test_the_same_ranks_are_runs() -> None:
+    parts = [ranks(f"{name}/out.log", 0) for name in ("llama7", "qwen14")]
+    assert set(hosts(together(*parts)).values()) == {None}
+
+
+def test_logs_of_one_job_without_ranks_prove_nothing_of_words() -> None:
+    parts = [source(f"{name}/out.log", start=0) for name in ("kestrel3", "merlin4")]
+    assert set(hosts(together(*parts)).values()) == {None}
