@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.cluster_daemons import instances_text
 from neuron_doctor.collectors.group_lists import groups_text
 from neuron_doctor.collectors.lines import Gist, Lines, decoded, timeless
 from neuron_doctor.collectors.masking import MASK, masked, without_secrets
@@ -180,6 +181,8 @@ def _completed(kind: str, data: dict[str, Value]) -> dict[str, Value]:
         return {"api": "", **data, "code": code, "symbol": SYMBOLS.get(code, "")}
     if kind == "env":
         return {**data, "value": masked(str(data["name"]), str(data.get("value", "")))}
+    if kind == "instance-change":
+        return {**data, "instances": instances_text(str(data["instances"]))}
     if kind == "process-groups":
         return {**data, "groups": groups_text(str(data["groups"]))}
     return data

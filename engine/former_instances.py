@@ -17,16 +17,12 @@ from msgspec.structs import replace
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Problem, Source
 from neuron_doctor.engine.last_words import OF_RUNS
 from neuron_doctor.engine.moments import dated_near
-from neuron_doctor.engine.regexes import regex
 
 _HOUR = 3600 * 1_000_000_000
 #: What two clocks in UTC show of one moment differs by less; what two in unknown zones show, by no more than this.
 _APART, _ZONES = _HOUR, 26 * _HOUR
 _SEVERAL = 2
 _WALL = frozenset({Clock.UTC, Clock.HOST_LOCAL})
-#: How the daemon of ParallelCluster prints that a node has an instance now.
-_PAIR = regex(r"\('(?P<node>[\w.-]{1,253})', EC2Instance\(id='(?P<id>i-[\da-f]{8,17})'")
-_ID = regex(r"i-[\da-f]{8,17}")
 LEFT_OUT = "it is of an instance that was gone before the job began, and its records were left out"
 
 
@@ -131,12 +127,12 @@ def _changes(facts: Iterable[Fact]) -> _Changes:
     for fact in facts:
         if fact.kind != "instance-change" or fact.instant is None or fact.instant.clock not in _WALL:
             continue
-        text = str(fact.data["instances"])
-        if fact.data["what"] == "terminated":
-            for instance in _ID.findall(text):
+        for one in str(fact.data["instances"]).split(","):
+            node, given_to, instance = one.rpartition("=")
+            if fact.data["what"] == "terminated":
                 ended[instance].append(fact.instant)
-        else:
-            given += [(pair["node"], pair["id"], fact.instant) for pair in _PAIR.finditer(text)]
+            elif given_to:
+                given.append((node, instance, fact.instant))
     return _Changes(ended, given)
 
 

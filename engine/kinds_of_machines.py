@@ -190,8 +190,8 @@ OF_MACHINES = (
     ),
     kind_of(
         "instance-change",
-        "the daemon of a cluster has `terminated` instances, or `given` nodes to them: `instances` as it prints them (see "
-        "engine.former_instances)",
+        "the daemon of a cluster has `terminated` instances, or `given` nodes to them: `instances` are these, or pairs "
+        "`node=instance`, with commas between them",
         TEXT,
         "what:str instances:str",
     ),

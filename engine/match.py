@@ -288,6 +288,8 @@ def _place(rule: Rule, facts: Sequence[Fact]) -> Place:
         values = {value for fact in facts if (value := getattr(fact.place, field)) is not None}
         if len(values) == 1 and field not in ("rank", "ranks", *_FINER.get(rule.at, ())):
             agreed[field] = next(iter(values))
+    if len({fact.place.device for fact in facts if fact.place.device is not None}) > 1:
+        agreed.pop("core", None)  # it is counted within its device
     own = {fact.place.rank for fact in facts if fact.place.rank is not None} if "rank" in SCOPES[rule.at] else set()
     ranks = own or {rank for fact in facts for rank in ranks_of(fact.place)}
     return Place(**agreed, ranks=tuple(sorted(ranks)))
