@@ -82,7 +82,7 @@ _HOST_DIRECTORY = regex(
 )
 
 #: What SageMaker calls the log of one host of a job, behind the name of that: `llama/algo-2-1727755200`, and files after it.
-_SAGEMAKER_STREAM = regex(
+_OF_SAGEMAKER = regex(
     r"(?:(?<![a-z\d])|(?<=2f))algo-\d{1,4}(?=-1[5-9]\d{8}(?:\d{3})?(?P<behind>[-_.][a-z\d_.-]*)?$)", re.IGNORECASE
 )
 
@@ -155,12 +155,12 @@ def _host(name: str, shape: re.Pattern[str]) -> str | None:
     if stream := _STREAM.fullmatch(name):
         return stream["host"]
     stem = bare(name)
-    return stem if stem and shape.fullmatch(stem) else _stream(name) or _address(name)
+    return stem if stem and shape.fullmatch(stem) else _of_sagemaker(name) or _address(name)
 
 
-def _stream(name: str) -> str | None:
+def _of_sagemaker(name: str) -> str | None:
     """The host after which SageMaker has called the stream that is called so; two of them are no stream's."""
-    found = list(_SAGEMAKER_STREAM.finditer(name))
+    found = list(_OF_SAGEMAKER.finditer(name))
     return found[0][0] if len(found) == 1 and not _speaks_of_another(found[0]["behind"] or "") else None
 
 

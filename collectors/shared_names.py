@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from neuron_doctor.collectors.no_host_words import BEFORE_A_HOST, OF_ANOTHER_HOST, may_name_a_host, words_of
+from neuron_doctor.collectors.no_host_words import BEFORE_A_HOST, OF_A_STORY, OF_ANOTHER_HOST, may_name_a_host, words_of
 from neuron_doctor.collectors.sibling_hosts import HOST_KINDS, Telling, beside_each_other, telling
 from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.regexes import regex
@@ -69,7 +69,7 @@ def _made(
 
 
 def _may_be_host(name: str) -> bool:
-    return bool(name) and may_name_a_host(name) and not words_of(name) & OF_ANOTHER_HOST
+    return bool(name) and may_name_a_host(name) and name not in OF_A_STORY and not words_of(name) & OF_ANOTHER_HOST
 
 
 def _readings(log: Source, parts: Sequence[str], name_of: Callable[[str], str]) -> Iterator[_Called]:

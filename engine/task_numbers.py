@@ -8,8 +8,8 @@ It is no rank in a log in which
   then each node was given a step of its own, or its task is a launcher;
 - or torchrun reports the ends of workers, and srun those of its tasks; or it reports behind the label a worker that is not the
   first of its host;
-- or srun reports the end of a task on a host on which, as another log says, torchrun reports one of another rank;
-- or two processes speak behind one label of different cores, within seconds: a task that was started again takes longer.
+- or two processes speak behind one label of different cores, within seconds: a task that was started again takes longer;
+- or srun reports the end of a task on a host on which, as another log says, torchrun reports one of another rank.
 
 Then the label still tells which lines are of one node: what one of them says of its host holds for all.
 """

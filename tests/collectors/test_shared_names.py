@@ -36,8 +36,8 @@ def test_names_of_kernel_logs_that_logs_elsewhere_bear_alike_are_hosts(
 
 
 def test_several_logs_of_one_name_are_all_of_its_host_and_a_name_without_a_log_of_none() -> None:
-    files = [*logs("rank_0_hera.log", "rank_1_hera.log", "rank_2_juno.log"), *kernels("k/hera", "k/juno", "k/kore")]
-    assert list(hosts(together(*files)).values()) == ["hera", "hera", "juno", "hera", "juno", None]
+    files = [*logs("rank_0_hera.log", "rank_1_hera.log", "rank_2_juno-b.log"), *kernels("k/hera", "k/juno-b", "k/kore")]
+    assert list(hosts(together(*files)).values()) == ["hera", "hera", "juno-b", "hera", "juno-b", None]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,9 @@ def test_a_kernel_log_each_of_different_directories_or_kinds_is_no_family() -> N
     assert set(hosts(together(*files, source("a/hera", "kernel"), source("a/juno", "lspci"))).values()) == {None}
 
 
-@pytest.mark.parametrize("names", [("before", "after"), ("run1", "run2"), ("new", "other"), ("pool-1", "pool-2")])
+@pytest.mark.parametrize(
+    "names", [("before", "after"), ("run1", "run2"), ("new", "other"), ("good", "bad"), ("pool-1", "pool-2")]
+)
 def test_words_that_never_mean_a_host_are_none_though_kernel_logs_bear_them(names: tuple[str, str]) -> None:
     files = [*logs(*(f"train_{name}.log" for name in names)), *kernels(*(f"dmesg/{name}" for name in names))]
     assert set(hosts(together(*files)).values()) == {None}
