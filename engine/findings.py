@@ -43,8 +43,9 @@ def fold(graph: Graph) -> list[Folded]:
         place = match.place
         if role is Role.ROOT:
             # The devices that a program fills or a process holds are no faults of their own.
-            apart = match.rule.cause.by in _LOCAL and not match.rule.shared
-            local = (match.hosts, place.device, place.group) if apart else ((), None, place.group)
+            of_device = match.rule.cause.by in _LOCAL
+            hosts = match.hosts if of_device and not match.rule.shared else ()
+            local = (hosts, place.device if of_device else None, place.group)
             key: tuple[object, ...] = (match.rule.id, role, place.attempt, *local)
         else:
             key = (match.rule.id, role, frozenset(ends[end] for end in roots_of[number] if end != number))
