@@ -368,25 +368,6 @@ def test_an_address_in_a_message_or_before_lines_of_two_hosts_is_no_other_name()
     assert "10.5.0.2" not in aliases(together(*parts, *driver, prefixed("tin-2/worker.out", "10.5.0.2")))
 
 
-def reported(path: str, host: str, rank: int) -> Fact:
-    return fact(path, "launcher-failure", Place(host=host, rank=rank), launcher="torchrun", exitcode=1)
-
-
-def test_the_host_in_torchruns_table_is_another_name_of_the_host_on_which_it_runs() -> None:
-    parts = [source("logs/node_0.log"), source("logs/node_1.log"), source("kernel/tin-b-7.log", kind="kernel")]
-    tables = [reported("logs/node_0.log", "tin-b-7", 3), reported("logs/node_1.log", "tin-b-9", 40)]
-    parts = [replace(part, place=Place(host=part.path.rpartition("/")[2].removesuffix(".log"))) for part in parts]
-    found = aliases(together(*parts, *tables))
-    assert (found["node_0"], found["node_1"]) == ("tin-b-7", "node_1")
-
-
-def test_tables_of_all_hosts_in_one_log_are_no_names_of_its_host() -> None:
-    parts = [source("logs/node_0.log"), source("logs/node_1.log")]
-    parts = [replace(part, place=Place(host=part.path.rpartition("/")[2].removesuffix(".log"))) for part in parts]
-    tables = [reported("logs/node_0.log", "tin-b-7", 3), reported("logs/node_0.log", "tin-b-9", 40)]
-    assert "tin-b-7" not in aliases(together(*parts, *tables))
-
-
 def test_what_two_hosts_write_alike_is_two_sources_and_a_copy_elsewhere_is_none() -> None:
     parts = [ranks("tin-1/a.log", 0), ranks("tin-2/a.log", 4)]
     alike = [source(f"tin-{n}/limits.txt", content="same") for n in (1, 2)]

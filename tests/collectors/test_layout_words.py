@@ -1,9 +1,12 @@
-"""Hosts that are called by words, with a number or without: what proves it, and what is called so and is no host."""
+"""Hosts that are called by words, with a number or without, or by their number in the job: what proves it, and what does not."""
 
 from __future__ import annotations
 
 import pytest
-from test_layout import hosts, ranks, source, together
+from msgspec.structs import replace
+from test_layout import aliases, fact, hosts, ranks, source, together
+
+from neuron_doctor.engine.facts import Fact, Place
 
 
 def dmesg(name: str, start: int | None = None) -> object:
@@ -44,3 +47,22 @@ def test_the_same_ranks_are_runs() -> None:
 def test_logs_of_one_job_without_ranks_prove_nothing_of_words() -> None:
     parts = [source(f"{name}/out.log", start=0) for name in ("kestrel3", "merlin4")]
     assert set(hosts(together(*parts)).values()) == {None}
+
+
+def reported(path: str, host: str, rank: int) -> Fact:
+    return fact(path, "launcher-failure", Place(host=host, rank=rank), launcher="torchrun", exitcode=1)
+
+
+def test_the_host_in_torchruns_table_is_another_name_of_the_host_on_which_it_runs() -> None:
+    parts = [source("logs/node_0.log"), source("logs/node_1.log"), source("kernel/tin-b-7.log", kind="kernel")]
+    tables = [reported("logs/node_0.log", "tin-b-7", 3), reported("logs/node_1.log", "tin-b-9", 40)]
+    parts = [replace(part, place=Place(host=part.path.rpartition("/")[2].removesuffix(".log"))) for part in parts]
+    found = aliases(together(*parts, *tables))
+    assert (found["node_0"], found["node_1"]) == ("tin-b-7", "node_1")
+
+
+def test_tables_of_all_hosts_in_one_log_are_no_names_of_its_host() -> None:
+    parts = [source("logs/node_0.log"), source("logs/node_1.log")]
+    parts = [replace(part, place=Place(host=part.path.rpartition("/")[2].removesuffix(".log"))) for part in parts]
+    tables = [reported("logs/node_0.log", "tin-b-7", 3), reported("logs/node_0.log", "tin-b-9", 40)]
+    assert "tin-b-7" not in aliases(together(*parts, *tables))

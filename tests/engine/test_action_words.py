@@ -64,6 +64,12 @@ def test_several_processes_of_one_host_are_ended_together(tmp_path: Path) -> Non
     assert told("node7", "node8") == ("the process on host node7,node8", "kill <pid>")
 
 
+def test_the_devices_that_a_program_fills_are_one_root_at_no_core(tmp_path: Path) -> None:
+    finding = found(tmp_path, *(hit("raising", host="h1", device=n, core=0, pid=7, offset=n) for n in (0, 3)))
+    assert (finding.place.device, finding.place.core) == (None, None)
+    assert found(tmp_path, *(hit("raising", device=3, core=0, offset=n) for n in (0, 1))).place.core == 0
+
+
 def test_a_host_is_told_by_its_pod_or_not_at_all(tmp_path: Path) -> None:
     node, _ = found(tmp_path, said(hit("raising", container="worker-1/train"), "Bad: x")).actions
     assert node.target == "the device of the host that ran worker-1"

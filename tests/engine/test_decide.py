@@ -137,12 +137,6 @@ def test_two_broken_devices_are_two_roots(tmp_path: Path) -> None:
     assert len(found.root_causes) == 2
 
 
-def test_the_devices_that_a_program_fills_are_one_root_at_no_core(tmp_path: Path) -> None:
-    raised = [hit("raising", host="h1", device=device, core=0, pid=7, offset=device) for device in (0, 3)]
-    [root] = run(book(tmp_path), *raised).findings
-    assert (root.place.pid, root.place.device, root.place.core) == (7, None, None)
-
-
 @pytest.mark.parametrize(("broke", "role"), [(80_000, Role.CASCADE), (3_000, Role.ROOT)])
 def test_how_things_are_may_have_been_said_long_before_what_comes_of_it(
     tmp_path: Path, broke: float, role: Role
