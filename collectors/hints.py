@@ -51,10 +51,15 @@ _SOSREPORT = regex(r"sosreport-(?P<host>[\w.-]{1,253}?)-\d{4}-\d\d-\d\d-[a-z]{4,
 _EVIDENCE = (
     r"(?:dmesg(?:-[a-zA-Z](?![a-zA-Z\d]))?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
     r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|job"
-    r"|run|console|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data"
+    r"|run|console|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data|df|du|free|uptime|uname|ulimit|limits"
+    r"|mount|meminfo|cpuinfo|vmstat|iostat|lsof|ethtool|chronyc|timedatectl|ss|netstat|dkms|dpkg|rpm|pip"
     r"|before|after|pre|post|previous|tail|full|stacks?|py-?spy|backtraces?)"
 )
 _EVIDENCE_BEFORE = regex(rf"(?:{_EVIDENCE}[-_.])+", re.IGNORECASE)
+#: `neuron-dev-b`: a part of the name, unless it is that of a tool, or what follows tells itself.
+_NEURON_ALONE = regex(
+    r"neuron-(?!(?:ls|top|monitor|det|profile|cc|driver|rt|sysfs|logs?|dmesg)(?![a-z\d])|ip-\d|i-0|\d)", re.IGNORECASE
+)
 #: `node-ip-10-0-3-7.dmesg`: the word says what the address is of.
 _NOUN_BEFORE = regex(r"(?:node|host|instance)[-_.](?=ip-\d|i-0)", re.IGNORECASE)
 _EVIDENCE_AFTER = regex(rf"[-_.]{_EVIDENCE}$", re.IGNORECASE)
@@ -135,7 +140,7 @@ def bare(name: str) -> str:
     """The name of a file or directory without extensions, date, words for evidence at its ends, rank, and process."""
     stem = plain(name)
     stem = _PID_AT_END.sub("", _RANK_ITSELF.sub("", stem)).strip("-_.")
-    before = _EVIDENCE_BEFORE.match(stem)
+    before = None if _NEURON_ALONE.match(stem) else _EVIDENCE_BEFORE.match(stem)
     stem = _NOUN_BEFORE.sub("", stem[before.end() :] if before else stem, count=1)
     while shorter := _EVIDENCE_AFTER.sub("", stem):
         if shorter == stem:

@@ -1,8 +1,8 @@
 """The host on which a terminal was recorded (script(1), a pane of tmux, what was copied from a window): its prompts name it.
 
 Shells show the name of their host before each command: Debian and Ubuntu `user@host:dir$ ` (and, as the title of the window,
-`user@host: dir`), Red Hat and Amazon Linux `[user@host dir]$ `. A command names other hosts the same way (`scp x u@b:/tmp`),
-so only the beginning of a line counts.
+`user@host: dir`), Red Hat and Amazon Linux `[user@host dir]$ `, who likes it short `host:~/dir$ `. A command names other hosts
+the same way (`scp x u@b:/tmp`), so only the beginning of a line counts.
 
 A worker that was started by hand got its numbers in front of the command (`$ RANK=5 LOCAL_RANK=1 python train.py`): where all
 commands of a terminal that give any give the same, what is shown up to the next prompt is of that rank; where the command goes on
@@ -24,6 +24,7 @@ _USER_AND_HOST = r"[a-z_][\w.-]{0,31}@(?P<host>[A-Za-z][\w.-]{0,252}|[\da-f]{12}
 _PROMPTS = (
     regex(rf"(?:\([\w.-]{{1,40}}\) )?{_USER_AND_HOST}:[~/][^\s$#]{{0,200}}[$#](?:$| )"),
     regex(rf"(?:\([\w.-]{{1,40}}\) )?\[{_USER_AND_HOST} [^\s\]]{{1,200}}\][$#](?:$| )"),
+    regex(r"(?:\([\w.-]{1,40}\) )?(?P<host>[A-Za-z][\w.-]{1,62}):~[^\s$#]{0,200}[$#](?:$| )"),
 )
 #: What Docker calls a container that was given no name.
 _CONTAINER = regex(r"[\da-f]{12}")
@@ -43,8 +44,8 @@ def prompted_hosts(inp: Input) -> Iterator[Fact]:
     seen: set[str] = set()
     commands: list[tuple[str, Span]] = []
     head, offset = inp.stream.peek(HEAD)[:HEAD], 0
-    for number, raw in enumerate(head.split(b"\n") if b"@" in head else (), 1):
-        if b"@" in raw and (prompt := _prompted(raw)):
+    for number, raw in enumerate(head.split(b"\n") if _may_prompt(head) else (), 1):
+        if _may_prompt(raw) and (prompt := _prompted(raw)):
             host, command = prompt
             span = span_of(inp.path, raw.rstrip(b"\r"), offset, number, 1)
             commands.append((command, span))
@@ -58,6 +59,10 @@ def prompted_hosts(inp: Input) -> Iterator[Fact]:
         if place.rank is not None:
             said: dict[str, Value] = {"name": "RANK", "value": str(place.rank), "until": until}
             yield Fact("env", said, place.over(inp.place), span, inp.source_id or inp.path)
+
+
+def _may_prompt(raw: bytes) -> bool:
+    return b"@" in raw or b":~" in raw
 
 
 def _ended(commands: Sequence[tuple[str, Span]]) -> Iterator[tuple[str, Span, int]]:

@@ -302,8 +302,13 @@ def _are_all(ranks: Collection[int], facts: Iterable[Fact]) -> bool:
     return bool(ranks) and set(ranks) == set(range(world_of(facts, Topology()) or 0))
 
 
-def _of_kubernetes(facts: Iterable[Fact], pods: Collection[str], ended: EndedJobs) -> bool:
-    """The one Job whose pods these logs are of is complete, or all these pods have succeeded."""
+def _of_kubernetes(facts: Sequence[Fact], pods: Collection[str], ended: EndedJobs) -> bool:
+    """The one Job whose pods these logs are of is complete, or all these pods have succeeded. Where no log says of which pod it
+    is, that holds of the one Job that is shown, with all its pods."""
+    shown = {str(fact.data["name"]) for fact in facts if fact.kind == "pod"}
+    alone = not pods and bool(shown) and len(ended.complete) == 1 and not ended.failed
+    if alone:
+        return shown == _succeeded_pods(facts, shown) and all(map(ended.of, shown))
     complete = bool(pods) and bool(frozenset.intersection(*map(ended.of, pods)))
     return complete or (bool(pods) and pods == _succeeded_pods(facts, pods))
 

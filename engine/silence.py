@@ -49,7 +49,11 @@ def silent_ranks(
     words were collected, None: everybody's."""
     reports = [fact for fact in facts if fact.kind == "hang-report" and fact.data["what"] in _SAID]
     found = _silence(facts, reports, sources, of_logs, topology) if _has_stepped(facts) else None
-    if found is None or not _is_telling(found, reports, sources) or not _had_its_time(found, facts, reports, topology):
+    if (
+        found is None
+        or not _is_telling(found, reports, sources, topology)
+        or not _had_its_time(found, facts, reports, topology)
+    ):
         return []
     first = min(reports, key=canonical)
     place = Place(
@@ -111,10 +115,14 @@ def _heard(
     return frozenset(own | (known & _beside_reports(facts, reports)))
 
 
-def _is_telling(found: _Silence, reports: Sequence[Fact], sources: Sequence[Source]) -> bool:
+def _is_telling(found: _Silence, reports: Sequence[Fact], sources: Sequence[Source], topology: Topology) -> bool:
     """Whether its silence says something: enough others speak, and it would have been heard."""
     if len(found.spoken) < _FEWEST:
         return False
+    world = max(topology.world_size or 0, 1 + max(found.spoken | {found.rank}))
+    own = any(s.kind == "log" and s.place.rank == found.rank for s in sources)
+    if not (own or found.quiet or found.bereft or found.wrote_nothing) and 2 * len(found.spoken) < world:
+        return False  # in logs that ranks share, most of the others say nothing either
     if found.gave_up and found.spoken - found.gave_up and not found.wrote_nothing:
         return False
     anonymous = logs_of_unnamed(reports) or _is_incomplete(found.rank, found.spoken, sources, reports)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuron_doctor.collectors import hints
-from neuron_doctor.collectors.hints import place_of_path
+from neuron_doctor.collectors.hints import bare, place_of_path
 from neuron_doctor.engine.facts import NOWHERE
 
 INSTANCE = "i-0123456789abcdef0"
@@ -224,6 +224,21 @@ def test_the_directory_of_a_rank_is(name: str) -> None:
 
 def test_the_way_in_which_dmesg_was_called_is_no_part_of_the_host() -> None:
     assert place_of_path("ip-10-85-9-243_dmesg-x.txt").host == place_of_path("ip-10-85-9-243_dmesg-T.log").host
+
+
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [
+        ("df.titan-2", "titan-2"),
+        ("ulimit_titan-2.txt", "titan-2"),
+        ("neuron-dev-b_neuron-ls.txt", "neuron-dev-b"),
+        ("neuron-dev-b.log", "neuron-dev-b"),
+        ("neuron-ls_titan-2.txt", "titan-2"),
+        ("neuron-ip-10-0-3-7.log", "ip-10-0-3-7"),
+    ],
+)
+def test_tools_are_no_part_of_a_name_and_neuron_alone_is(name: str, left: str) -> None:
+    assert bare(name) == left
 
 
 def test_a_host_after_dmesg_is_no_option_of_it() -> None:

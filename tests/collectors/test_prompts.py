@@ -29,6 +29,8 @@ def hosts(text: str) -> list[object]:
         "root@trn-b:/# dmesg",
         "[ec2-user@trn-b ~]$ neuron-ls",
         "[root@trn-b llm]# exit",
+        "trn-b:~$ df -h",
+        "trn-b:~/llm# ls",
         "\x1b[?2004h\x1b]0;ubuntu@trn-b: ~/llm\x07\x1b[01;32mubuntu@trn-b\x1b[00m:\x1b[01;34m~/llm\x1b[00m$ ulimit -n\r",
         "\x1b[?2004l\r\x1b[?2004h\x1b]0;ubuntu@trn-b: ~\x07ubuntu@trn-b:~$ logout\r",
     ],
@@ -46,6 +48,8 @@ def test_a_prompt_names_its_host(prompt: str) -> None:
         "send mail to ops@trn-b.example for $ 5",
         "root@3f9d0c1a22be:/workspace# python train.py",
         "[ckpt@trn-b saved]",
+        "saved:~/out is full",
+        "trn-b:/fsx/run$ ls",
         "$ hostname",
     ],
 )

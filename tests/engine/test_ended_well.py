@@ -153,6 +153,24 @@ def test_kubernetes_may_say_that_what_ended_the_log_before_was_made_good(
         assert {finding.role for finding in found if finding.rule == "raised"} == {role}
 
 
+@pytest.mark.parametrize(
+    ("told", "role"),
+    [
+        ([workload("a"), pod("a-0")], Role.SURVIVED),
+        ([workload("a"), pod("a-0", "Running")], Role.CASCADE),
+        ([workload("a"), pod("b-0")], Role.CASCADE),
+        ([workload("a"), workload("b", "failed"), pod("a-0")], Role.CASCADE),
+        ([workload("a")], Role.CASCADE),
+    ],
+)
+def test_the_one_job_that_is_shown_is_that_of_logs_which_name_no_pod(
+    tmp_path: Path, told: list[Fact], role: Role
+) -> None:
+    sources = (source("log"), source("k8s", kind="kubectl"))
+    found = diagnose(book(tmp_path), Collection(sources, (hit("waiting", source="log", rank=3), *told))).findings
+    assert {finding.role for finding in found if finding.rule == "waits"} == {role}
+
+
 def test_a_failure_in_the_only_log_of_a_pod_that_succeeded_is_not_made_good(tmp_path: Path) -> None:
     """A script may go on after its program failed."""
     only = source("previous/a-0.log", container="a-0")

@@ -44,6 +44,16 @@ def test_the_one_that_says_nothing_is_named() -> None:
     assert silent(*(report(rank) for rank in (0, 1, 2, 4, 5))) == [3]
 
 
+@pytest.mark.parametrize(("last", "expected"), [(5, [3]), (78, [])])
+def test_where_most_ranks_of_a_shared_log_say_nothing_none_of_them_is_singled_out(
+    last: int, expected: list[int]
+) -> None:
+    reports = [replace(report(rank), source="tee") for rank in (0, 1, 2, 4, last)]
+    word = replace(fact("progress", 3, 10.0), source="tee")
+    tee = [Source("tee", "train.log", "log", records=99)]
+    assert [found.place.rank for found in silent_ranks([*reports, word, STEP], tee, None, Topology())] == expected
+
+
 def test_its_words_may_stand_in_a_log_of_many_ranks() -> None:
     """`heard` by the ranks that the lines of such a log begin with."""
     reports = [replace(report(rank), source="tee") for rank in (0, 1, 2, 4, 5)]
