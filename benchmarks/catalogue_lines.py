@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from neuron_doctor.engine.loosening import loosened
+from neuron_doctor.engine.loosening import sought
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.rulefile import ExampleDoc
@@ -34,7 +34,7 @@ class CatalogueLines:
     @cached_property
     def expressions(self) -> list[str]:
         """What the database looks for, one for each pattern."""
-        return [loosened(pattern.search) for pattern in self._patterns]
+        return [sought(pattern) for pattern in self._patterns]
 
     @property
     def for_ripgrep(self) -> str:

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.regexes import regex
 
 #: What may follow an atom to make it optional or repeated, and what is no literal character.
@@ -91,26 +92,39 @@ _ANCHOR = regex(r"(?:(?<=[|(:>])|(?<=\(\?i\))|\A)\^|(?<!\\)\$(?=[|)]|\Z)")
 _REFERENCE = regex(r"\(\?P=|\(\?\(|\\[1-9]")
 
 
-def loosened(regex: str) -> str:
+#: Kinds of facts for which candidates are held back until a stretch of a source has been read.
+_HELD_BACK = frozenset({"progress", "step-time"})
+#: Fewer letters in a row tell too little to look for what holds them alone; so many in either case, or of what is held back.
+_FEWEST, _RARE = 3, 8
+
+
+def sought(pattern: Pattern) -> str:
+    """What the database looks for. Of what says how far a job is, the last lines alone are looked at: too many that say
+    nothing of it would hide those that do."""
+    return loosened(pattern.search, _RARE if pattern.emits in _HELD_BACK else _FEWEST)
+
+
+def loosened(regex: str, enough: int = _FEWEST) -> str:
     """The expression for the database. An anchor to the message's start or end goes, because prefixes and colours stand
     around the message. So does what may be there or not at either end, and what could be anywhere before the words that
-    tell most: the rest finds the same lines, with one event where a repetition at the end makes one for every
-    character, and the database has to remember nothing of what any text holds."""
+    tell most, if these are long `enough`: the rest finds the same lines, with one event where a repetition at the end makes
+    one for every character, and the database has to remember nothing of what any text holds."""
     regex = _GAP.sub(".*", _ANCHOR.sub("", regex))
     if _REFERENCE.search(regex):
         return regex
     flag = _FOR_ALL if regex.startswith(_FOR_ALL) else ""
     regex = regex.removeprefix(flag)
-    regex = "|".join(_from_most_telling(_flat(_terms(atoms))) for atoms in _alternatives(_shortened(regex) or regex))
+    regex = "|".join(
+        _from_most_telling(_without_idle(_flat(_terms(atoms))), enough)
+        for atoms in _alternatives(_shortened(regex) or regex)
+    )
     regex = _shortened(regex) or regex
     return flag + (_narrowed(regex) if flag or _IGNORES_CASE.search(regex) else regex)
 
 
-#: Fewer letters in a row tell too little to look for what holds them alone.
-_FEWEST = 3
 #: How often an atom may stand to span words: whatever comes before it, the database has to remember.
 _WIDE_TIMES = regex(r"(?:[*+]|\{\d*,(?:|[2-9]\d|\d{3,})\})[?+]?")
-_DIGIT = r"\d"
+_DIGIT, _EDGE = r"\d", r"\b"
 
 
 def _flat(terms: list[_Term]) -> list[_Term]:
@@ -123,13 +137,23 @@ def _flat(terms: list[_Term]) -> list[_Term]:
     return flat
 
 
-def _from_most_telling(terms: list[_Term]) -> str:
+def _without_idle(terms: list[_Term]) -> list[_Term]:
+    """The same without what may be missing behind a gap, and the edges of words there: the gap holds it as well."""
+    kept: list[_Term] = []
+    for term in terms:
+        after_gap = bool(kept) and kept[-1].times[:1] == "*" and _ANY.fullmatch(kept[-1].atom)
+        if not after_gap or (_fewest(term) and term.atom != _EDGE):
+            kept.append(term)
+    return kept
+
+
+def _from_most_telling(terms: list[_Term], enough: int) -> str:
     """An alternative from the part on that tells most, of the parts between its wide terms, where that is much more than
     its beginning tells."""
     begins = [0, *(number + 1 for number, term in enumerate(terms) if _is_wide(term))]
     told = [_telling("".join(map(str, terms[begin:end]))) for begin, end in pairwise([*begins, len(terms)])]
     best = told.index(max(told))
-    return "".join(map(str, terms[begins[best] :] if told[best] >= max(_FEWEST, 2 * told[0]) else terms))
+    return "".join(map(str, terms[begins[best] :] if told[best] >= max(enough, 2 * told[0]) else terms))
 
 
 def _is_wide(term: _Term) -> bool:
@@ -155,8 +179,6 @@ def _telling_of(atoms: list[str]) -> int:
     return max([len(required_literal("".join(atoms))), *inner])
 
 
-#: Of what is looked for in either case, so many letters in a row are rare enough to look for them alone.
-_RARE = 8
 _IGNORES_CASE = regex(r"\(\?i[):]")
 _FOR_ALL = "(?i)"
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from neuron_doctor.engine.loosening import loosened, required_literal
+from neuron_doctor.engine.loosening import required_literal, sought
 from neuron_doctor.engine.patterns import Pattern
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def build_matcher(patterns: Sequence[Pattern], *, pure: bool = False, store: Sto
     return _Literals(patterns)
 
 
-#: How databases are kept; the format counts up whenever `loosened` or the flags change.
-_SORT, _FORMAT = "patterns", 4
+#: How databases are kept; the format counts up whenever `sought` or the flags change.
+_SORT, _FORMAT = "patterns", 5
 
 
 class _Vectorscan:
@@ -66,7 +66,7 @@ class _Vectorscan:
         it for this library, machine and these patterns; the library refuses what was compiled for another processor."""
         import hyperscan  # noqa: PLC0415
 
-        searched = "\n".join(p.search for p in self._patterns)
+        searched = "\n".join(f"{p.emits} {p.search}" for p in self._patterns)
         version = getattr(hyperscan, "__version__", "")
         known = f"{_FORMAT} {version} {os.uname().machine}\n{searched}"
         key = hashlib.sha256(known.encode("utf-8", "surrogatepass")).hexdigest()
@@ -90,7 +90,7 @@ class _Vectorscan:
         flags = hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_PREFILTER
         database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
         database.compile(
-            expressions=[loosened(p.search).encode() for p in self._patterns],
+            expressions=[sought(p).encode() for p in self._patterns],
             ids=list(range(len(self._patterns))),
             elements=len(self._patterns),
             flags=[flags] * len(self._patterns),
@@ -113,9 +113,7 @@ class _Literals:
     """For each pattern, a literal that every match must contain; then the regex itself on the block."""
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
-        self._entries = [
-            (required_literal(s), re.compile(s.encode(), re.MULTILINE)) for s in (loosened(p.search) for p in patterns)
-        ]
+        self._entries = [(required_literal(s), re.compile(s.encode(), re.MULTILINE)) for s in map(sought, patterns)]
 
     def find(self, block: bytes) -> list[tuple[int, int]]:
         return [hit for index, entry in enumerate(self._entries) for hit in self._of(block, index, entry)]

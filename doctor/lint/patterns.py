@@ -9,7 +9,7 @@ from neuron_doctor.collectors.prefixes import peel
 from neuron_doctor.engine.conditions import Combination, Condition, Record, queries
 from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.kinds import KINDS
-from neuron_doctor.engine.loosening import loosened, required_literal
+from neuron_doctor.engine.loosening import required_literal, sought
 from neuron_doctor.engine.patterns import Pattern, capture_type
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.rulebook import Rule, Rulebook
@@ -124,7 +124,7 @@ def _cost(pattern: Pattern, path: str) -> Iterator[Remark]:
 
 def _candidates(pattern: Pattern, text: str) -> Iterator[re.Match[str]]:
     """Where the scan would stop for a pattern. The text is ASCII, so bytes and characters are the same."""
-    searched = loosened(pattern.search)
+    searched = sought(pattern)
     literal = required_literal(searched).decode()
     if not literal or literal in text:
         yield from re.compile(searched, re.MULTILINE).finditer(text)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuron_doctor.engine.loosening import loosened, required_literal
+from neuron_doctor.engine.loosening import loosened, required_literal, sought
 from neuron_doctor.engine.matcher import build_matcher
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rule_loader import load_rulebook
@@ -59,7 +59,7 @@ def test_the_required_literal_is_the_longest_sure_run(regex: str, literal: bytes
 @pytest.mark.heavy
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda p: p.id)
 def test_the_required_literal_stands_in_every_match(pattern: Pattern) -> None:
-    literal = required_literal(loosened(pattern.search))
+    literal = required_literal(sought(pattern))
 
     @settings(max_examples=8, deadline=None, database=None)
     @given(st.from_regex(re.compile(pattern.search, re.ASCII), alphabet=ASCII))
@@ -140,6 +140,7 @@ def test_of_what_is_looked_for_in_either_case_the_most_telling_part_will_do(rege
         (r"(?P<a>[\w-]{1,40}(?P<b>end))x: (?:one|two|three)", r"[\w-]endx: (?:one|two|three)"),
         (r"told first: \S{1,90} told later", "told first: .* told later"),
         (r"step \d+ is slow", r"step \d+ is slow"),
+        (r"first words .*?\b(?:[a-z]{1,20}_)?then these", r"first words .*?then these"),
         (r"(?P<w>\w{1,40}) (?:a|of)", r"\w (?:a|of)"),
         (r"(?i)\w{1,40}, pid[ :=]\d", r"(?i)\w, pid[ :=]\d"),
         (r"(?:\w{1,40}: gone|lost)", r"(?:\w: gone|lost)"),
@@ -147,6 +148,14 @@ def test_of_what_is_looked_for_in_either_case_the_most_telling_part_will_do(rege
 )
 def test_what_could_stand_anywhere_before_telling_words_is_not_looked_for(regex: str, loose: str) -> None:
     assert loosened(regex) == loose
+
+
+def test_of_what_is_held_back_only_rare_words_are_looked_for_alone() -> None:
+    step = Pattern("a", r"\[\d{1,9}/\d{1,9}\][^\n]{0,80}?loss=\d", emits="progress")
+    assert sought(step) == r"\[\d{1,9}/\d{1,9}\].*?loss=\d"
+    assert sought(Pattern("b", step.regex)) == r"loss=\d"
+    served = Pattern("c", r"(?P<what>/\S{0,100}) [a-z_]{1,30}\.py:\d{1,5} - POST 200", emits="progress")
+    assert sought(served) == r"\.py:\d{1,5} - POST 200"
 
 
 def test_a_repetition_at_the_end_makes_one_event() -> None:
