@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from math import comb
 from statistics import median
 
 from msgspec import Struct
@@ -23,6 +24,8 @@ _SEEN = 0.75
 _FEWEST = 4
 #: Where somebody is slow, who waits for whoever is next waits less than the so-many-th part of it.
 _JITTER = 10
+#: What so many groups show by chance more often than this proves nothing.
+_MOST_BY_CHANCE = 0.05
 #: The least that counts as waiting: where the device is timed, and where only the host's clock is (which sees a
 #: completion only when its watchdog looks, every 100 ms or less often).
 _TIMED_US, _SEEN_US = 5_000, 500_000
@@ -45,14 +48,17 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
     Each rank's wait is on its own clock; no clocks of two hosts are compared. Of several that are last each in one group
     and share another, none is where in that one nobody waits nearly so long: they come to it together, so what holds
     them up is elsewhere (the stage of the pipeline before theirs), or cannot be told. Nor is one that is waited for a small
-    part of the time for which another one is.
+    part of the time for which another one is. Of many groups some rank of one is last a few times by chance alone.
     """
     last: dict[int, Straggler] = {}
     delayed: set[int] = set()
     longest: list[tuple[set[int], float]] = []
-    for group in _of_one_stage(groups):
-        telling = _telling(group)
+    shown = [(group, _telling(group)) for group in _of_one_stage(groups)]
+    looked_at = sum(len(telling) >= _TELLING for _, telling in shown)
+    for group, telling in shown:
         for found in _last_in(group, telling):
+            if looked_at * _chance(found) > _MOST_BY_CHANCE:
+                continue
             held = last.get(found.rank)
             last[found.rank] = found if held is None or found.wait_us > held.wait_us else held
         delayed.update(_delayed(group, telling))
@@ -66,6 +72,12 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
     slow = [last[rank] for rank in sorted(sure - together)]
     longest_us = max((one.wait_us for one in slow), default=0)
     return [one for one in slow if one.wait_us * _JITTER >= longest_us]
+
+
+def _chance(found: Straggler) -> float:
+    """How likely it is that a member of a group is last so often where all are alike."""
+    members = len(found.group.ranks)
+    return min(1.0, members * comb(found.of, found.times) * members**-found.times)
 
 
 def _delayed(group: ProcessGroup, telling: list[dict[int, int]]) -> set[int]:

@@ -106,3 +106,15 @@ def test_where_the_slow_one_is_not_among_those_that_describe_it_none_of_them_is_
     assert seen(hidden) == []
     # a few of which too few tell
     assert seen({number: row(number, 11, range(6)) for number in range(12)}) == []
+
+
+@pytest.mark.parametrize(("pairs", "expected"), [(1, {"straggler": {0}}), (8, {"healthy": set()})])
+def test_of_many_groups_a_rank_of_one_is_last_a_few_times_by_chance(pairs: int, expected: dict[str, set[int]]) -> None:
+    """In the first pair rank 0 is last seven times, in the others now one, now the other is."""
+    groups = [Pg(str(n), "TENSOR", (2 * n, 2 * n + 1)) for n in range(pairs)]
+    job = run(Mesh(2, pairs), {rank: [Op(groups[rank // 2])] * 7 for rank in range(2 * pairs)}, Faults())
+    for rank, issued in job.issued.items():
+        for number, one in enumerate(issued):
+            waits = rank % 2 == 1 if rank < 2 else number % 2 == rank % 2
+            one.started_ns = one.done_ns - (60 if waits else 1) * MS
+    assert verdicts(facts_of(job, Recorder(timing=True))) == expected
