@@ -43,7 +43,7 @@ def _sniff(head: bytes, _name: str) -> bool:
 def _called(head: bytes) -> bool | None:
     """Whether the first of several commands, whose outputs stand below each other, is lspci; None where there is one or none.
     `lspci | grep -c EFA` prints a number, and `ls /dev/infiniband` behind it no device."""
-    texts = head.decode("utf-8", "replace").splitlines()[:_LINES_OF_COMMANDS]
+    texts = head.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()[:_LINES_OF_COMMANDS]
     commands = [command for text in texts if (command := command_of(text)) is not None]
     if len(commands) <= 1 or command_of(texts[0]) is None:
         return None

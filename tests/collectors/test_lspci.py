@@ -63,6 +63,7 @@ def test_of_several_commands_what_lspci_printed_counts_and_each_device_once() ->
     count = one(facts_of(CALLED), "device-count").data
     assert (count["neuron"], count["efa"]) == (1, 1)
     assert addresses(CALLED) == [("efa", "10:19.0"), ("neuron", "10:1c.0")]
+    assert claimed_by(f"\ufeff{CALLED}".encode()) == claimed_by(CALLED.encode()) == ["lspci"]
 
 
 @pytest.mark.parametrize("text", [CALLED.replace("lspci", "cat"), "$ uptime\n1 day\n" + CALLED])
