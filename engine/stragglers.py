@@ -77,7 +77,7 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
 def _chance(found: Straggler) -> float:
     """How likely it is that a member of a group is last so often where all are alike."""
     members = len(found.group.ranks)
-    return min(1.0, members * comb(found.of, found.times) * members**-found.times)
+    return min(1.0, comb(found.of, found.times) * members / float(members) ** found.times)
 
 
 def _delayed(group: ProcessGroup, telling: list[dict[int, int]]) -> set[int]:
