@@ -103,6 +103,7 @@ _JOB_BEFORE = regex(r"\A\d{1,12}[-_.](?=[a-z])", re.ASCII)
 _WORDS_BEHIND = regex(r"[-_.][a-z]{2,40}$", re.ASCII)
 #: What is numbered so is a process as often as a host: that they share one job proves nothing.
 _WEAK = frozenset({"worker"})
+#: So many single letters are those of a rack and of a place in it.
 _LETTERS_OF_A_RACK = 2
 #: The families of all siblings, whatever their names; of those that are a word and a number; of those that are a word.
 _ANY, _MIXED, _WORDS = "*", "*#", "*w"
@@ -311,7 +312,7 @@ def _families(
 
 
 def _have_own_words(names: Iterable[str]) -> bool:
-    """Whether each of these names is another word and a number."""
+    """Whether each of these names is another word, numbers aside."""
     words = [found["word"].casefold() for name in names if (found := _WORD_AND_NUMBER.fullmatch(name))]
     return len(set(words)) == len(words)
 

@@ -176,7 +176,8 @@ def placed_by_labels(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[in
     form, numbers = labels[0].data["form"], str(labels[0].data["numbers"])
     names = {str(label.data["name"]) for label in labels}
     shown = {name: known.get(name.casefold(), name) for name in names}
-    if not labels[0].data["sure"] and not any(name.casefold() in known for name in names):
+    told = {name for name in names if name.casefold() in known}
+    if not labels[0].data["sure"] and told != names and (not told or any(map(_is_short, names))):
         shown = {}
     read = {n: label for n, fact in enumerate(facts) if fact.kind != KIND and (label := read_label(fact.span.text))}
     read = {n: label for n, label in read.items() if label.form == form and label.name in names}

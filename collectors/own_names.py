@@ -12,13 +12,12 @@ from functools import lru_cache
 
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.hints import bare, has_shape_of_host
-from neuron_doctor.collectors.no_host_words import NO_HOST
+from neuron_doctor.collectors.no_host_words import may_name_a_host
 from neuron_doctor.engine.facts import Fact, span_of
 from neuron_doctor.engine.regexes import regex
 
 #: What may be a host in a path: a word of some letters, or of letters and numbers.
 _NAME = regex(r"(?=[\w-]{0,60}[a-z])[a-z](?:[\w-]{3,62}|[\w-]{0,2}\d)", re.ASCII | re.IGNORECASE)
-_WORD = regex(r"[a-z]+", re.ASCII | re.IGNORECASE)
 #: How a host is said: as a setting; behind what runs on it; behind a user.
 _SAID = (
     r"(?i:\b(?:host|hostname|node|nodename|node_name|machine)[\"']?\s{0,2}[=:]\s{0,2}[\"']?"
@@ -48,12 +47,8 @@ def _names(path: str) -> tuple[str, ...]:
     """The parts of a path that may be names of hosts, and have no shape by which that is known anyway."""
     names = dict.fromkeys(bare(part) for part in path.replace("!", "/").split("/")[-8:])
     return tuple(
-        name for name in names if _NAME.fullmatch(name) and not has_shape_of_host(name) and not _means_else(name)
+        name for name in names if _NAME.fullmatch(name) and not has_shape_of_host(name) and may_name_a_host(name)
     )
-
-
-def _means_else(name: str) -> bool:
-    return any(word.casefold() in NO_HOST for word in _WORD.findall(name))
 
 
 @lru_cache(maxsize=4096)

@@ -23,7 +23,7 @@ _OPENING = 2048
 
 #: A shell prompt, a `set -x` echo or a heading of a collecting script, with the command that follows it.
 _PROMPT = regex(
-    r"\s{0,4}(?:(?:\([\w.-]{1,40}\) )?(?:\[?[\w.-]{1,64}@|(?=[A-Za-z][\w.-]{1,62}:[~/][^\s$#]{0,80}[$#][ \t]))"
+    r"\s{0,4}(?:(?:\([\w.-]{1,40}\) )?(?:\[?[\w.-]{1,64}@|(?=[A-Za-z][\w.-]{1,62}:~[^\s$#]{0,80}[$#][ \t]))"
     r"(?P<host>[\w.-]{1,255})[^$#\n]{0,80}[$#]|[$#+]|={2,}(?!>)|-{3,}"
     r"|#{2,}|\*{2,})"
     r"[ \t]+(?P<command>[A-Za-z/_.][^\n]*)$"

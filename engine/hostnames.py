@@ -17,9 +17,9 @@ _OF_HYPERPOD = regex(r"hyperpod-(?P<id>i-[\da-f]{8,17})")
 #: What EC2 calls an instance that nobody named: after its private address, in its subnet; or, where the subnet says so, after
 #: itself (resource-based names).
 _BY_RESOURCE = regex(r"(?P<id>i-[\da-f]{8,17})\.[\w.-]+")
+_BY_ADDRESS = regex(r"ip-(?P<address>\d{1,3}(?:-\d{1,3}){3})(?:\.[\w.-]+)?")
 #: What only numbers the hosts of one job.
 _BY_NUMBER = regex(r"(?:node|host|worker|machine|instance|rank)[-_]?\d{1,5}")
-_BY_ADDRESS = regex(r"ip-(?P<address>\d{1,3}(?:-\d{1,3}){3})(?:\.[\w.-]+)?")
 
 
 def with_host(place: Place, host_of: Mapping[str, str], instance_of: Mapping[str, str]) -> Place:
@@ -41,7 +41,7 @@ def names_of_hosts(
     A host that goes with two instances (a launcher's log that collects many hosts' lines) proves nothing; and where one has had
     the name of another, nothing tells which of them it is now, unless that other has a name of its own. The name that is
     shown is a hint's, else what Kubernetes calls it (`nodes`), by which it can be cordoned: so too where the hint only
-    leaves out the domain.
+    leaves out the domain. One that only numbers the hosts of a job (`node_1`) is shown where there is no other.
     """
     aliases = _Aliases()
     for host, instance in unique((p.host, p.instance_id) for p in places if p.host and p.instance_id).items():

@@ -138,10 +138,10 @@ def _flat(terms: list[_Term]) -> list[_Term]:
 
 
 def _without_idle(terms: list[_Term]) -> list[_Term]:
-    """The same without what may be missing behind a gap, and the edges of words there: the gap holds it as well."""
+    """The same without what may be missing behind a gap of any characters, and the edges of words there: the gap holds it."""
     kept: list[_Term] = []
     for term in terms:
-        after_gap = bool(kept) and kept[-1].times[:1] == "*" and _ANY.fullmatch(kept[-1].atom)
+        after_gap = bool(kept) and (kept[-1].atom, kept[-1].times[:1]) == (".", "*")
         if not after_gap or (_fewest(term) and term.atom != _EDGE):
             kept.append(term)
     return kept

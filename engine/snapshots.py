@@ -130,9 +130,8 @@ def _with_verdict(fact: Fact, verdict: str) -> Fact:
 def _ranks_that_went_on(facts: Iterable[Fact], sources: Iterable[Source], *, done: bool) -> frozenset[int]:
     """The ranks that left a dump and say that their work is done, or make a step, after the last operation of any dump; all,
     where a log that is no rank's makes steps after that: the log of the job, if it began before, or if the logs say that the
-    work is `done`. A word may be written at once
-    where an operation is only issued: a step counts some time after it, by a clock in UTC, or of whatever zone, where the log
-    can show the time of that operation in one zone alone."""
+    work is `done`. A word may be written at once where an operation is only issued: a step counts some time after it, by a
+    clock in UTC, or of whatever zone, where the log can show the time of that operation in one zone alone."""
     facts = tuple(facts)
     issued = {f.place.rank: ns for f in facts if f.kind == "fr-rank" and isinstance(ns := f.data["last_ns"], int)}
     last = max(issued.values(), default=0)

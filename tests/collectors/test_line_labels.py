@@ -89,6 +89,7 @@ def test_words_that_programs_number_are_no_hosts(tmp_path: Path, labels: tuple[s
 def test_short_names_are_hosts_where_something_else_knows_each(tmp_path: Path) -> None:
     sacct = SACCT.format("n[1-2]")
     assert places(tmp_path, labelled("[n1:0]", "[n2:1]"), sacct=sacct) == {("n2", 1, None)}
+    assert places(tmp_path, labelled("[n1:0]", "[n2:1]"), sacct=SACCT.format("n1")) == {(None, 1, None)}
 
 
 def test_a_word_that_nothing_knows_is_a_host_where_something_else_does_or_by_its_shape(tmp_path: Path) -> None:

@@ -141,6 +141,7 @@ def test_of_what_is_looked_for_in_either_case_the_most_telling_part_will_do(rege
         (r"told first: \S{1,90} told later", "told first: .* told later"),
         (r"step \d+ is slow", r"step \d+ is slow"),
         (r"first words .*?\b(?:[a-z]{1,20}_)?then these", r"first words .*?then these"),
+        (r"first words \S*(?: and )?then these", r"first words \S*(?: and )?then these"),  # no such gap holds a blank
         (r"(?P<w>\w{1,40}) (?:a|of)", r"\w (?:a|of)"),
         (r"(?i)\w{1,40}, pid[ :=]\d", r"(?i)\w, pid[ :=]\d"),
         (r"(?:\w{1,40}: gone|lost)", r"(?:\w: gone|lost)"),
