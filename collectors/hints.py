@@ -12,7 +12,7 @@ A hint is taken from shapes that are written on purpose, never from any name wit
 - **Rank**: `rank_12`, `rank12`, `trace_rank_5`, flight-recorder dumps `_dump_5`, `trace_5`; `local_rank_3` is the local
   rank, and a rank within anything else (`tp_rank_1`, `node_rank_0`) is none.
 - **Attempt**: directories `attempt_0`, `restart_1`, `retry_2`; a number directly in one is the local rank (torchrun's
-  `<run>/attempt_0/3/stderr.log`).
+  `<run>/attempt_0/3/stderr.log`), as in `ranks/3/stderr.log`, of which each host has one.
 - **Host and instance**: the streams of ParallelCluster, `<host>.<instance id>.<log>`.
 - **Container**: kubelet's `<namespace>_<pod>_<uid>/<container>/0.log` and
   `<pod>_<namespace>_<container>-<64 hex digits>.log`, and `pods/<pod>/<container>.log`; written `<pod>/<container>`.
@@ -110,6 +110,8 @@ _DUMP = regex(
 )
 _DUMP_OF_HOST = regex(r".{0,100}rank_(?P<host>[A-Za-z][\w.-]{0,200})_(?P<rank>\d{1,6})", re.ASCII)
 _ATTEMPT = regex(r"(?:attempt|restart|retry)[-_]?(?P<attempt>\d{1,6})", re.IGNORECASE)
+#: What holds a directory for each worker of a host.
+_LOCAL_RANKS = regex(r"(?:local[-_]?)?ranks", re.IGNORECASE)
 _TASK = regex(r"\d{1,4}", re.ASCII)
 _PID = regex(r"(?<![a-z])pid[-_.]?(?P<pid>\d{1,10})(?!\d)", re.IGNORECASE)
 _PID_AT_END = regex(r"[-_.]pid[-_.]?\d{1,10}$", re.IGNORECASE)
@@ -206,7 +208,8 @@ def _attempt(name: str) -> int | None:
 
 def _local_rank(parent: str, name: str) -> int | None:
     """torchrun makes a directory for each worker in that of the attempt."""
-    return int(name) if _ATTEMPT.fullmatch(parent) and _TASK.fullmatch(name) else None
+    numbered = _ATTEMPT.fullmatch(parent) or _LOCAL_RANKS.fullmatch(parent)
+    return int(name) if numbered and _TASK.fullmatch(name) else None
 
 
 def _of_directory(parent: str, name: str) -> Place:

@@ -48,6 +48,7 @@ _RESOLVES: Mapping[str, frozenset[str]] = {
     "ErrImagePull": _RUNS - {"Pulling"},
     "NodeNotReady": frozenset({"NodeReady"}),
     "Pending": frozenset({"QuotaReserved", "Admitted"}),  # a workload of Kueue
+    "Preempted": frozenset({"QuotaReserved", "Admitted"}),  # and later it has its turn again
     "FailedCreate": frozenset({"SuccessfulCreate"}),
     "Unschedulable": frozenset({"Scheduled"}),
 }
@@ -72,6 +73,8 @@ _ENDS: Mapping[str, str] = {
 }
 
 
+#: How Kueue calls what it admits: after the kind and the name of the job, with a hash.
+_OF_KUEUE = regex(r"[a-z\d]{1,40}-(?P<job>[a-z\d](?:[a-z\d.-]{0,240}[a-z\d])?)-[a-z\d]{5}")
 #: Objects that stand in a queue, and the conditions by which they say that they still do: Kueue, Volcano.
 _QUEUED = frozenset({"Workload", "PodGroup"})
 _WAITING = frozenset({("QuotaReserved", "False"), ("Admitted", "False"), ("Unschedulable", "True")})
@@ -287,7 +290,9 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
     for event in events:
         kind, _, name = event.object.partition("/")
         home = assigned["node"] if (assigned := _ASSIGNED.match(event.message)) else node
-        place = Place(host=name) if kind.lower() == "node" else Place(host=home or None, container=name or None)
+        place = (
+            Place(host=name) if kind.lower() == "node" else Place(host=home or None, container=_made_for(kind, name))
+        )
         others = (last.get((event.object.lower(), reason)) for reason in _RESOLVES.get(event.reason, ()))
         data: dict[str, Value] = {
             "type": event.type,
@@ -301,6 +306,12 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
             **({"neuron": True} if neuron else {}),
         }
         yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
+
+
+def _made_for(kind: str, name: str) -> str | None:
+    """What an event is about: a workload of Kueue (0.6 and later) is the job that it was made for, after which it is called."""
+    found = _OF_KUEUE.fullmatch(name) if kind.lower() == "workload" else None
+    return found["job"] if found else name or None
 
 
 def _ran_later(event: Event, last: Mapping[tuple[str, str], Event]) -> bool:

@@ -181,7 +181,7 @@ _STAMPED = (
         r"(?P<month>\d\d)/(?P<day>\d\d)/(?P<year>\d{4}) (?P<clock>\d\d:\d\d:\d\d)(?: (?P<half>[AP]M))?(?: -)? ",
         timestamps.american,
     ),
-    _transport(rf"{ISO_ZONED}(?:$| )", timestamps.calendar),  # CloudWatch, kubectl --timestamps
+    _transport(rf"{ISO_ZONED}(?:$|[ \t])", timestamps.calendar),  # CloudWatch, kubectl --timestamps
     _header(rf"{ISO}[:,]?(?:$| )", timestamps.calendar),
     # CloudWatch Logs Insights, exported as CSV: @timestamp,@logStream,@message
     _transport(rf'{ISO},(?P<container>[A-Za-z][\w./$\[\]-]{{0,511}}),"?', timestamps.calendar),
@@ -371,12 +371,15 @@ _RANK_SPEAKS = _label(rf"[Rr]ank[ :=]?(?P<rank>\d{{1,6}}): {_BEGINNING}", When.B
 #: docker compose: the container, padded to the width of the longest name.
 _COMPOSE = (_label(rf"(?P<container>[a-z][\w.-]{{0,120}}[-_]\d{{1,4}}) {{1,60}}\| {_BEGINNING}", When.BEFORE_HEADERS),)
 
-#: `aws logs tail`, behind the time: a stream of ParallelCluster, which is called after the host and its instance.
+#: `aws logs tail`, and `filter-log-events --output text`, behind the time: a stream of ParallelCluster, which is called after
+#: the host and its instance; of SageMaker, after the job and the host; of ECS and Batch, after container and task.
 _STREAMS = (
     _label(
-        r"(?P<host>[a-z][A-Za-z\d-]{0,62})\.(?P<instance_id>i-(?:[\da-f]{17}|[\da-f]{8}))\.[a-z][a-z_-]{1,40} ",
+        r"(?P<host>[a-z][A-Za-z\d-]{0,62})\.(?P<instance_id>i-(?:[\da-f]{17}|[\da-f]{8}))\.[a-z][a-z_-]{1,40}[ \t]",
         When.AFTER_STAMP,
     ),
+    _label(r"[A-Za-z\d][\w-]{0,62}/(?P<host>algo-\d{1,4})-1[5-9]\d{8}(?:\d{3})?[ \t]", When.AFTER_STAMP),
+    _label(r"(?P<container>[\w.-]{1,128}/[\w.-]{1,128}/[\da-f]{32})[ \t]", When.AFTER_STAMP),
 )
 
 _DOTS = (_label(r"\.{1,2000}(?=\d{4}-)"),)  # progress of the compiler, before the next stamp
@@ -437,7 +440,8 @@ FORMS = _by_first(
     ("cfosu", _ANSIBLE),
     ("p", _ANSIBLE_HEADER),
     ("rR", (_RANK_SPEAKS,)),
-    (_SMALL, (*_STREAMS, *_PARALLEL_SHELLS, *_STERN, *_COMPOSE)),
+    (_DIGITS + _CAPITALS + _SMALL, _STREAMS),
+    (_SMALL, (*_PARALLEL_SHELLS, *_STERN, *_COMPOSE)),
     (_DIGITS + _CAPITALS + _SMALL, _ANSIBLE_AD_HOC),
     (_DIGITS, _PARALLEL_SHELLS_BY_ADDRESS),
 )

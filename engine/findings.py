@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine.action_words import action, headline, words_of
+from neuron_doctor.engine.bystanders import is_of_pod
 from neuron_doctor.engine.decide import Graph
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span, pod_of, ranks_of
 from neuron_doctor.engine.grades import Role
@@ -136,8 +137,9 @@ def _ranks_in(fact: Fact, name: str) -> Iterator[int]:
 
 
 def _pod(facts: Iterable[Fact]) -> tuple[str, ...]:
-    """The one pod that all of them are from, which stands for its host where nothing says on which node it ran."""
-    pods = {pod_of(fact.place.container) for fact in facts}
+    """The one pod that all of them are from, which stands for its host where nothing says on which node it ran. A job does not:
+    it has several."""
+    pods = {pod_of(fact.place.container) if is_of_pod(fact) else "" for fact in facts}
     return tuple(pods) if len(pods) == 1 and "" not in pods else ()
 
 

@@ -17,6 +17,7 @@ _OF_HYPERPOD = regex(r"hyperpod-(?P<id>i-[\da-f]{8,17})")
 #: What EC2 calls an instance that nobody named: after its private address, in its subnet; or, where the subnet says so, after
 #: itself (resource-based names).
 _BY_RESOURCE = regex(r"(?P<id>i-[\da-f]{8,17})\.[\w.-]+")
+_ITSELF = regex(r"(?P<id>i-(?:0[\da-f]{3,16}|[\da-f]{8}))")
 _BY_ADDRESS = regex(r"ip-(?P<address>\d{1,3}(?:-\d{1,3}){3})(?:\.[\w.-]+)?")
 #: What only numbers the hosts of one job.
 _BY_NUMBER = regex(r"(?:node|host|worker|machine|instance|rank)[-_]?\d{1,5}")
@@ -55,7 +56,7 @@ def names_of_hosts(
     ).items():
         aliases.same(*({short, full} if short in hosts else ()))
     for host in hosts:
-        if called_after := _OF_HYPERPOD.fullmatch(host) or _BY_RESOURCE.fullmatch(host):
+        if called_after := _OF_HYPERPOD.fullmatch(host) or _BY_RESOURCE.fullmatch(host) or _ITSELF.fullmatch(host):
             aliases.same(host, called_after["id"])
         elif by_address := _BY_ADDRESS.fullmatch(host):
             aliases.same(host, by_address["address"].replace("-", "."))

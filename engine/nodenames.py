@@ -8,11 +8,16 @@ So are the ranks of one log of which this log says where they run:
 - by the map of its launcher (`mpirun --display-map`), or what it says of how it binds ranks, and
 - where a launcher reports how they ended (`srun: error: trn-b02: tasks 8-15: Exited with exit code 1`).
 
+And so is all of a log that is called after the number of a node (AWS Batch: `train/default/node2`, SageMaker: `algo-2`), if all
+accounts in it name one machine, and no other log of its row names that.
+
 The logs of two jobs number their ranks alike, so what one of them says holds for its own records alone.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -21,15 +26,24 @@ from neuron_doctor.engine.facts import Fact, ranks_of
 from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.pods import nodes_of_pods
 from neuron_doctor.engine.proven import unique
+from neuron_doctor.engine.regexes import regex
 
-#: A source, and the process or rank that speaks in it.
+#: A source, and the process or rank that speaks in it (none: whoever does).
 _Speaker = tuple[str, str, int | None]
+_WHOEVER = "", None
+#: What a log of one node is called after, at the end of its name.
+_OF_NODE = regex(r"(?:^|[-_./!])(?:node|host|worker|machine|algo|instance)[-_]?\d{1,5}(?=\.[a-z]|!|$)", re.IGNORECASE)
+_DIGITS = regex(r"\d+")
 
 
 def at_their_nodenames(facts: Sequence[Fact]) -> Sequence[Fact]:
     """The facts; those of processes of which nothing else says a host at the one that all their accounts name. Processes are
     told apart by source and number: in another file the same number may be another host's."""
-    named, node_of = {**unique(_named(facts)), **unique(_named_by_rank(facts))}, nodes_of_pods(facts)
+    named = {**unique(_named(facts)), **unique(_named_by_rank(facts))}
+    named, node_of = (
+        {**_of_whole_logs(named, {fact.source: fact.span.path for fact in facts}), **named},
+        nodes_of_pods(facts),
+    )
     if not named and not node_of:
         return facts
     return [_renamed(_placed(fact, _named_for(fact, named), node_of), node_of) for fact in facts]
@@ -37,7 +51,8 @@ def at_their_nodenames(facts: Sequence[Fact]) -> Sequence[Fact]:
 
 def _named_for(fact: Fact, named: Mapping[_Speaker, str]) -> str | None:
     place = fact.place
-    return named.get((fact.source, "pid", place.pid)) or named.get((fact.source, "rank", place.rank))
+    own = named.get((fact.source, "pid", place.pid)) or named.get((fact.source, "rank", place.rank))
+    return own or named.get((fact.source, *_WHOEVER))
 
 
 def _named_by_rank(facts: Sequence[Fact]) -> Iterable[tuple[_Speaker, str]]:
@@ -78,6 +93,24 @@ def _named(facts: Iterable[Fact]) -> Iterable[tuple[_Speaker, str]]:
         name = fact.data.get("hostname") or fact.place.host
         if fact.kind == "identity" and fact.place.pid is not None and isinstance(name, str) and name:
             yield (fact.source, "pid", fact.place.pid), name
+
+
+def _of_whole_logs(named: Mapping[_Speaker, str], path_of: Mapping[str, str]) -> dict[_Speaker, str]:
+    """The logs that are called after a node, with the one machine that each names; of a row of such logs, each another one."""
+    hosts: dict[str, set[str]] = defaultdict(set)
+    for (source, _, _), host in named.items():
+        if _OF_NODE.search(path_of[source]):
+            hosts[source].add(host)
+    row_of = {source: _DIGITS.sub("0", path_of[source]) for source in hosts}
+    named_in: dict[str, Counter[str]] = defaultdict(Counter)
+    for source, found in hosts.items():
+        named_in[row_of[source]].update(found)
+    return {
+        (source, *_WHOEVER): host
+        for source, found in hosts.items()
+        for host in found
+        if len(found) == 1 and named_in[row_of[source]][host] == 1
+    }
 
 
 def _placed(fact: Fact, host: str | None, node_of: Mapping[str, str]) -> Fact:

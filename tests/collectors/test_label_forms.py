@@ -33,6 +33,22 @@ def test_a_stream_of_parallelcluster_names_host_and_instance_behind_the_time_of_
     assert (record.place.host, record.place.instance_id) == ("queue-a-st-trn2-2", "i-0aa21f6633de09b18")
 
 
+@pytest.mark.parametrize("gap", [" ", "\t"])
+@pytest.mark.parametrize(
+    ("stream", "place"),
+    [
+        ("bloom-ft-2026-01-19-22-40-11-339/algo-2-1768862800", {"host": "algo-2"}),
+        ("2b-sft/algo-12-1768862800123", {"host": "algo-12"}),
+        (f"olmo/default/{'0a' * 16}", {"container": f"olmo/default/{'0a' * 16}"}),
+        ("bloom/algo-2-notes", {}),
+        ("olmo/default/latest", {}),
+    ],
+)
+def test_a_stream_of_sagemaker_or_batch_says_where_behind_the_time(gap: str, stream: str, place: object) -> None:
+    (record,) = peel(f"2026-01-19T23:14:02.000Z{gap}{stream}{gap}OSError: no space").records
+    assert record.place.known() == place
+
+
 @pytest.mark.parametrize(
     "line",
     [

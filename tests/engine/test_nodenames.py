@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from builders import hit
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Place, Span
 from neuron_doctor.engine.nodenames import at_their_nodenames
@@ -36,6 +37,27 @@ def test_what_is_known_otherwise_stays() -> None:
 
 def test_the_nodename_in_a_container_is_the_pods() -> None:
     assert hosts(hit("x", pid=7, container="w-0"), named("w-0", 7, container="w-0")) == [None]
+
+
+def at(path: str, *, name: str = "", pid: int | None = None) -> Fact:
+    fact = named(name, pid) if name else hit("x", pid=pid)
+    return replace(fact, source=path, span=Span(path))
+
+
+def test_a_log_of_a_node_is_of_the_machine_that_a_process_in_it_names() -> None:
+    assert hosts(at("cw/x_node2.json!events"), at("cw/x_node2.json!events", name="n-b", pid=7)) == ["n-b"]
+
+
+@pytest.mark.parametrize(
+    ("path", "others"),
+    [
+        ("slurm-2.out", []),  # of a job, which has several nodes
+        ("node2.log", [at("node2.log", name="n-c", pid=8)]),
+        ("node2.log", [at("node1.log", name="n-b", pid=8)]),  # one machine behind both: numbers of attempts
+    ],
+)
+def test_a_log_that_may_be_of_several_machines_is_of_none_of_them(path: str, others: list[Fact]) -> None:
+    assert hosts(at(path), at(path, name="n-b", pid=7), *others) == [None]
 
 
 def pod(name: str, node: str, source: str = "k") -> Fact:

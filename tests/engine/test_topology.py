@@ -270,3 +270,8 @@ def test_nor_do_its_blocks_of_ranks_say_where_those_of_another_job_are() -> None
         assert survey(facts, ()).host_of_rank[3] == "n0"
     placing = hit("x", rank=40, job="8", host="m0", source="r")
     assert survey((*of_job_7(3), other, placing), ()).host_of_rank.get(3) is None
+
+
+def test_a_host_that_is_called_like_an_instance_is_that_instance() -> None:
+    (placed,) = complete([hit("x", host="i-0a9b3d7714ce2f605")], survey([hit("x", host="i-0a9b3d7714ce2f605")], ()))
+    assert placed.place.instance_id == "i-0a9b3d7714ce2f605"
