@@ -45,7 +45,7 @@ def _stated(facts: Iterable[Fact]) -> Iterator[str]:
             yield from (str(fact.data[key]) for key in ("hostname", "address") if fact.data.get(key))
         elif fact.kind == "node":
             yield str(fact.data.get("name") or "")
-        elif fact.kind in ("slurm-job", "listed-nodes"):
+        elif fact.kind in ("slurm-job", "listed-nodes", "named-hosts"):
             yield from nodes_of(str(fact.data.get("nodes") or ""))
         elif fact.kind == "env" and fact.data.get("name") in _NODE_LISTS:
             yield from nodes_of(str(fact.data.get("value") or ""))

@@ -34,7 +34,14 @@ _HEADING = regex(rb"\A(?:\xef\xbb\xbf)?\s{0,8}#{1,3} [^\n]{1,200}\n")
 _LETTER = regex(rb"\A(?:\xef\xbb\xbf)?\s{0,8}(?:From|To|Cc|Subject): {0,4}\S[^\n]{0,400}\n")
 #: What a runbook says before it quotes a message. Programs give such hints too, but their output has other marks.
 _ADVICE = regex(rb"^[-*\d. \t]{0,8}(?:If|When|Whenever|In case) (?:you|we) (?:see|find|get) ", re.MULTILINE)
+#: What people call a file that they write into, or copy a talk to.
+_CALLED_NOTES = regex(r"(?<![a-z])(?:notes?|e?-?mails?|slack|chat|ticket|handover|memo)(?![a-z])", re.IGNORECASE)
 _OF_A_PROGRAM = regex(rb"\d\d:\d\d|^\[ {0,11}\d{1,9}\.\d{6}\]|^Traceback |\b(?:ERROR|WARN|INFO)", re.MULTILINE)
+#: A line that begins with a time, perhaps behind a label of who speaks.
+_TIMED = regex(
+    rb"(?:[\w.:-]{1,64}[|:\]] {1,4}|\[[^\]\n]{1,64}\]:? ?)?(?:[A-Z]?\d{4}(?:-|\d\d:?)|\d\d:\d\d:|\[ {0,11}\d{1,9}\.\d{6}\])"
+)
+_MOSTLY = 0.8
 _FENCE_OR_HEADING = regex(rb"^(?:```|#{2,4} \S)", re.MULTILINE)
 #: Headings of a script, each with the stack of a process right below (py-spy; Python's faulthandler).
 _FENCE_OR_ANY_HEADING = regex(rb"^(?:```|#{1,4} \S[^\n]{0,300}\n)", re.MULTILINE)
@@ -46,14 +53,22 @@ def is_paper(head: bytes, _name: str) -> bool:
     return bool(_OWN.match(head) or (_HEADLINE.match(head) and _OF_A_REPORT.search(head)))
 
 
-def is_notes(head: bytes) -> bool:
-    """Whether it is a letter; Markdown: a heading, then further ones or a quotation between fences; or advice, and no output."""
+def is_notes(head: bytes, name: str = "") -> bool:
+    """Whether it is a letter; Markdown: a heading, then further ones or a quotation between fences; or advice, or what is called
+    notes, and no output."""
     if _LETTER.match(head) is not None:
         return True
     if _HEADING.match(head) is not None and _FENCE_OR_HEADING.search(head, 1) is not None:
-        return not _shows_stacks(head)
+        return not (_shows_stacks(head) or _is_output(head))
     # in this order: of nearly every log the first line is a program's
-    return _OF_A_PROGRAM.search(head) is None and _ADVICE.search(head) is not None
+    return _OF_A_PROGRAM.search(head) is None and bool(_ADVICE.search(head) or _CALLED_NOTES.search(name))
+
+
+def _is_output(head: bytes) -> bool:
+    """Whether a script wrote the headings, between what its programs printed: no fence, and nearly nothing without a time."""
+    lines = [line for line in head.split(b"\n") if line.strip() and not line.startswith(b"#")]
+    timed = sum(1 for line in lines if _TIMED.match(line))
+    return b"```" not in head and timed > _MOSTLY * len(lines)
 
 
 def _shows_stacks(head: bytes) -> bool:

@@ -1,7 +1,7 @@
 """The host on which a terminal was recorded (script(1), a pane of tmux, what was copied from a window): its prompts name it.
 
 Shells show the name of their host before each command: Debian and Ubuntu `user@host:dir$ ` (and, as the title of the window,
-`user@host: dir`), Red Hat and Amazon Linux `[user@host dir]$ `, who likes it short `host:~/dir$ `. A command names other hosts
+`user@host: dir`), Red Hat and Amazon Linux `[user@host dir]$ `, who likes it short `host:~/dir$ ` or `[host:~/dir] $ `. A command names other hosts
 the same way (`scp x u@b:/tmp`), so only the beginning of a line counts.
 
 A worker that was started by hand got its numbers in front of the command (`$ RANK=5 LOCAL_RANK=1 python train.py`): where all
@@ -25,6 +25,7 @@ _PROMPTS = (
     regex(rf"(?:\([\w.-]{{1,40}}\) )?{_USER_AND_HOST}:[~/][^\s$#]{{0,200}}[$#](?:$| )"),
     regex(rf"(?:\([\w.-]{{1,40}}\) )?\[{_USER_AND_HOST} [^\s\]]{{1,200}}\][$#](?:$| )"),
     regex(r"(?:\([\w.-]{1,40}\) )?(?P<host>[A-Za-z][\w.-]{1,62}):~[^\s$#]{0,200}[$#](?:$| )"),
+    regex(r"(?:\([\w.-]{1,40}\) )?\[(?P<host>[A-Za-z][\w.-]{1,62}):[~/][^\s\]]{0,200}\] ?[$#%](?:$| )"),
 )
 #: What Docker calls a container that was given no name.
 _CONTAINER = regex(r"[\da-f]{12}")
@@ -62,7 +63,7 @@ def prompted_hosts(inp: Input) -> Iterator[Fact]:
 
 
 def _may_prompt(raw: bytes) -> bool:
-    return b"@" in raw or b":~" in raw
+    return b"@" in raw or b":~" in raw or b":/" in raw
 
 
 def _ended(commands: Sequence[tuple[str, Span]]) -> Iterator[tuple[str, Span, int]]:

@@ -5,7 +5,8 @@ that are made of such blocks and nothing else (`host_blocks`), the log may be an
 A word in a heading is anything (`=== epoch 3 ===`). It is a host if content states that it is one, or its shape alone says so,
 or headings alike name at least two such words, with numbers in them, above lines of the kernel or with a command that reads what
 a host has (`dmesg`, `journalctl -k`). Of what stands below, up to the next heading or command of whatever kind, the lines of the
-kernel are the host's, and all lines are where the heading has a command that shows a file or a state of the host.
+kernel are the host's, and all lines are where the heading has a command that shows a file or a state of the host, or where the
+command above the headings is a loop that asks each host (`for h in a b; do echo "## $h"; ssh $h lsmod; done`).
 
 Names before the lines of the same log (`tn-east-3 | step 118`) that look like the names of containers are hosts if such headings
 have names of this shape.
@@ -33,13 +34,21 @@ _READS = regex(
     r"(?:['\"]|sudo |-n )*(?:dmesg|journalctl|(?:z?cat|tail|head|less|grep|egrep|zgrep) .{0,200}/(?:var/log|tmp|proc|sys|run)/"
     r"|df|free|uptime|uname|neuron-ls|lspci|lsmod|ulimit)\b"
 )
+#: A loop that logs in to one host after the other.
+_ASKS_EACH = regex(r"\bfor \w{1,40} in\b[^\n]{0,2000}\bssh [^\n;|]{0,200}\$\{?\w")
 
 
 def sectioned(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Place]:
     """The places of those records of one log without a host, by their numbers, that stand below such a heading, or whose label
     is a host by it. `known` has the names of hosts by how they read in lower case."""
     headings = sorted((fact for fact in facts if fact.kind == KIND), key=lambda fact: fact.span.offset)
+    in_loop = _in_loops(headings)
     hosts = _hosts(headings, facts, known)
+    hosts |= {
+        _name(one): str(one.data["name"])
+        for one, each in zip(headings, in_loop, strict=True)
+        if each and _name(one) not in hosts
+    }
     if not hosts:
         return {}
     offsets = [heading.span.offset for heading in headings]
@@ -52,8 +61,18 @@ def sectioned(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Plac
         elif fact.kind != KIND and fact.place.host is None and label is None:
             at = bisect_left(offsets, fact.span.offset) - 1
             host = hosts.get(_name(headings[at])) if at >= 0 else None
-            if host and _is_the_hosts(fact, headings[at]):
+            if host and (in_loop[at] or _is_the_hosts(fact, headings[at])):
                 found[number] = replace(fact.place, host=host)
+    return found
+
+
+def _in_loops(headings: Sequence[Fact]) -> list[bool]:
+    """Which of the headings the loop of the last command wrote."""
+    found, asks = [], False
+    for heading in headings:
+        by_shell = heading.data["form"] == "shell"
+        asks = _ASKS_EACH.search(heading.span.text) is not None if by_shell else asks
+        found.append(asks and not by_shell)
     return found
 
 

@@ -117,7 +117,7 @@ _OPENING = 2048
 
 
 def _collect(scan: _Scan) -> Iterator[Fact]:
-    notes = is_notes(scan.inp.stream.peek(HEAD)[:HEAD])
+    notes = is_notes(scan.inp.stream.peek(HEAD)[:HEAD], scan.inp.name)
     size = 0
     table = None
     if not scan.inp.extent.begin and not notes:

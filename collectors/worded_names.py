@@ -3,6 +3,9 @@
 Beside each other stand several such names with the same words, and of what remains one at least is the name of a host that
 content states: then what remains of the others, if it has the same shape, is one too. Words that tell of something else than of a
 program (`ping-trn-06.txt`, `from-trn-06.log`) prove nothing.
+
+Whatever else stands before them, alike in all of them, may be the name of the job (`llama70b_0505.sn7c21.log`): where each of
+several such names ends in a host that content states, each file is of that host.
 """
 
 from __future__ import annotations
@@ -10,11 +13,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from neuron_doctor.collectors.no_host_words import BEFORE_A_HOST
+from neuron_doctor.collectors.no_host_words import BEFORE_A_HOST, OF_ANOTHER_HOST, words_of
 from neuron_doctor.engine.regexes import regex
 
 _NUMBER = regex(r"\d+")
 _ENDS = "-_."
+_BETWEEN = regex(r"[-_.]")
+#: What asks a host from another one.
+_ASKS = frozenset(
+    {"ping", "iperf", "traceroute", "tracepath", "telnet", "curl", "nc", "ncat", "probe", "reach", "tcpdump", "mtr"}
+)
 
 
 def hosts_behind_words(names: Iterable[tuple[tuple[str, ...], str]], known: Mapping[str, str]) -> dict[str, str]:
@@ -27,18 +35,22 @@ def hosts_behind_words(names: Iterable[tuple[tuple[str, ...], str]], known: Mapp
     found: dict[str, str] = {}
     for (_, words, shape), rests in siblings.items():
         of_hosts = {f"{words}{rest.casefold()}": known.get(rest.casefold(), rest) for rest in rests}
-        stated = any(rest.casefold() in known for rest in rests) and known.keys().isdisjoint(of_hosts)
+        count = any if _are_of_programs(words) else all
+        stated = count(rest.casefold() in known for rest in rests) and known.keys().isdisjoint(of_hosts)
         if len(rests) > 1 and "#" in shape and stated:
             found |= of_hosts
     return found
 
 
+def _are_of_programs(words: str) -> bool:
+    return {word for word in _BETWEEN.split(words) if word} <= BEFORE_A_HOST
+
+
 def _splits(name: str) -> Iterator[tuple[str, str]]:
-    """The ways to cut a name into words for programs and what remains, which is more than a letter and a number."""
-    at = 0
-    while (end := min((found for mark in _ENDS if (found := name.find(mark, at)) > 0), default=0)) and (
-        name[at:end].casefold() in BEFORE_A_HOST
-    ):
-        at = end + 1
-        if len(_NUMBER.sub("", name[at:]).strip(_ENDS)) > 1:
-            yield name[:at], name[at:]
+    """The ways to cut a name into what stands before and what remains, which is more than a letter and a number."""
+    for mark in _BETWEEN.finditer(name):
+        words, rest = name[: mark.end()], name[mark.end() :]
+        if words_of(words) & (OF_ANOTHER_HOST | _ASKS):
+            return
+        if len(_NUMBER.sub("", rest).strip(_ENDS)) > 1:
+            yield words, rest

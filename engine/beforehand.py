@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from neuron_doctor.engine.facts import Clock, Fact, Source
 from neuron_doctor.engine.job_logs import job_logs
+from neuron_doctor.engine.last_words import OF_RUNS
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment, Track
 from neuron_doctor.engine.timeline import Timeline
@@ -21,18 +22,22 @@ _MARGIN_OF_WALL_CLOCKS = 26 * _HOUR
 #: No two hosts of a job show dates that lie so far apart. (One whose clock was never set shows years.)
 _MARGIN_OF_DATES, _UNSET = 14 * 24 * _HOUR, 400 * 24 * _HOUR
 _DATED = frozenset({Clock.UTC, Clock.HOST_LOCAL})
+#: What only the kernel says. A log that has some of it, and nothing that a run says, is the system's (syslog, messages).
+_OF_KERNELS = frozenset({"hw-err", "attach", "detach", "reset", "oom-kill", "memory-holder"})
 #: So many processes of one log have opened devices of a host where the numbers of that many are the same.
 _PROCESSES = 2
 _EVER = 1 << 80
 
 
 class Beforehand(Struct, frozen=True):
-    """The kernel logs, and when on each clock the run began: with the first record of its logs, and with the first time
-    that a process of it opened a device."""
+    """The kernel logs and those of the system that hold what it said, and when on each clock the run began: with the first record
+    of its logs, and with the first time that a process of it opened a device. The clocks of the hosts in `set_right` show about
+    the date of the run at some time."""
 
     kernel: frozenset[str]
     starts: tuple[Moment, ...]
     clocks: Timeline
+    set_right: frozenset[str | None] = frozenset()
 
     def holds(self, match: Match) -> bool:
         """Whether all of the match is in kernel logs, and surely older than the run."""
@@ -63,7 +68,8 @@ class Beforehand(Struct, frozen=True):
     def _before(self, moment: Moment, start: Moment) -> bool | None:
         gap = self.clocks.difference(moment, start)
         if gap is None and {moment.instant.clock, start.instant.clock} <= _DATED:
-            return True if _MARGIN_OF_DATES < start.instant.ns - moment.instant.ns < _UNSET else None
+            apart = _MARGIN_OF_WALL_CLOCKS if moment.host in self.set_right else _MARGIN_OF_DATES
+            return True if apart < start.instant.ns - moment.instant.ns < _UNSET else None
         margin = _MARGIN if self.clocks.one_zone(moment, start) else _MARGIN_OF_WALL_CLOCKS
         return gap.within(margin + 1, _EVER) if gap else None
 
@@ -71,10 +77,24 @@ class Beforehand(Struct, frozen=True):
 def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timeline) -> Beforehand:
     """What these facts and sources tell of the beginning of the run."""
     facts = tuple(facts)
-    logs = {source.id for source in job_logs(sources, facts)}
+    system = {fact.source for fact in facts if fact.kind in _OF_KERNELS}
+    system -= {fact.source for fact in facts if fact.kind in OF_RUNS or fact.place.rank is not None}
+    logs = {source.id for source in job_logs(sources, facts)} - system
     opened = [moment for fact in _opened(facts, logs) if (moment := clocks.moment(fact))]
     begun = [moment for s in sources if s.id in logs and (moment := clocks.clocks.beginning(s))]
-    return Beforehand(clocks.clocks.kernel, _earliest([*opened, *begun]), clocks)
+    starts = _earliest([*opened, *begun])
+    return Beforehand(clocks.clocks.kernel | system, starts, clocks, _set_right(facts, starts))
+
+
+def _set_right(facts: Iterable[Fact], starts: Sequence[Moment]) -> frozenset[str | None]:
+    """The hosts of which something is dated like a beginning of the run, as far as time zones allow."""
+    dates = [start.instant.ns for start in starts if start.instant.clock in _DATED]
+    return frozenset(
+        fact.place.host
+        for fact in facts
+        if fact.instant and fact.instant.clock in _DATED and fact.place.host
+        if any(abs(fact.instant.ns - date) <= _MARGIN_OF_WALL_CLOCKS for date in dates)
+    )
 
 
 def _opened(facts: Sequence[Fact], logs: Collection[str]) -> Iterator[Fact]:

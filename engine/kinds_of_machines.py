@@ -196,6 +196,12 @@ OF_MACHINES = (
         "what:str instances:str",
     ),
     kind_of(
+        "named-hosts",
+        "somebody calls these hosts by name, to log in to them or to run something there; whose they are is not said",
+        TEXT,
+        "nodes:str",
+    ),
+    kind_of(
         "listed-nodes",
         "nodes that a scheduler names, as it writes lists of them: `trn-[01-03],head`",
         TEXT,

@@ -81,7 +81,7 @@ def _mapped(lines: Iterable[Fact]) -> Iterable[tuple[_Speaker, str]]:
 
 def _known(facts: Iterable[Fact]) -> frozenset[str]:
     """The names of hosts that something states which is no rank's word for its host."""
-    listed = (f.data.get("nodes") for f in facts if f.kind in ("slurm-job", "listed-nodes"))
+    listed = (f.data.get("nodes") for f in facts if f.kind in ("slurm-job", "listed-nodes", "named-hosts"))
     return frozenset(
         {fact.place.host for fact in facts if fact.place.host}
         | {node for nodes in listed if isinstance(nodes, str) for node in nodes_of(nodes)}

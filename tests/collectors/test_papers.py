@@ -99,3 +99,27 @@ def test_a_runbook_is_notes() -> None:
 def test_a_program_that_gives_advice_writes_no_notes(mark: bytes) -> None:
     assert not is_notes(mark + ADVICE)
     assert not is_notes(b"nd0 nc0 Timestamp program stop timeout (1000 ms)\n")
+
+
+QUOTED = b'the scanner flagged #7 on host 3: 2x "NeuronCore(s) not available". do we have to reload the driver there?\n'
+
+
+@pytest.mark.parametrize("name", ["mail.txt", "ticket-4711.txt", "oncall_notes.txt", "from-slack"])
+def test_what_is_called_notes_is_notes_if_it_shows_no_output(name: str) -> None:
+    assert is_notes(QUOTED, name)
+    assert not is_notes(QUOTED + b"2026-Mar-14 02:11:40.5 7:7 ERROR  NRT:nrt_init  NeuronCore(s) not available\n", name)
+
+
+@pytest.mark.parametrize("name", ["", "train.log", "sendmailer.log", "chatbot.log", "notebook.txt"])
+def test_other_names_tell_nothing(name: str) -> None:
+    assert not is_notes(QUOTED, name)
+
+
+LINES = b"n7| 2026-Jan-14 08:02:41.0300 9200:9300 [0] bootstrap.cc:106 CCOM WARN Call to accept failed\n" * 5
+
+
+def test_headings_that_a_script_writes_between_output_make_no_notes() -> None:
+    log = b"## attempt 2 on n1,n7\n" + LINES + b"## gave up 08:03\n"
+    assert not is_notes(log)
+    assert is_notes(b"## attempt 2 on n1,n7\n```\n" + LINES + b"```\n## gave up\n")
+    assert is_notes(b"## what I saw\nit did not start, see\nbelow, and n7 is new\n" + LINES + b"## later\n")

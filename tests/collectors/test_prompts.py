@@ -31,6 +31,8 @@ def hosts(text: str) -> list[object]:
         "[root@trn-b llm]# exit",
         "trn-b:~$ df -h",
         "trn-b:~/llm# ls",
+        "[trn-b:~] $ date",
+        "[trn-b:/fsx/run]$ ls",
         "\x1b[?2004h\x1b]0;ubuntu@trn-b: ~/llm\x07\x1b[01;32mubuntu@trn-b\x1b[00m:\x1b[01;34m~/llm\x1b[00m$ ulimit -n\r",
         "\x1b[?2004l\r\x1b[?2004h\x1b]0;ubuntu@trn-b: ~\x07ubuntu@trn-b:~$ logout\r",
     ],
@@ -50,6 +52,8 @@ def test_a_prompt_names_its_host(prompt: str) -> None:
         "[ckpt@trn-b saved]",
         "saved:~/out is full",
         "trn-b:/fsx/run$ ls",
+        "[s3:/bucket] copied",
+        "[stage:~] 12 of 14",
         "$ hostname",
     ],
 )

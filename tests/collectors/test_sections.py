@@ -103,3 +103,17 @@ def test_labels_of_lines_are_hosts_where_headings_name_such(tmp_path: Path) -> N
         (None, "tn-east-1", None),
         (None, "tn-east-3", None),
     }
+
+
+LOOP = "op@head:~$ for h in {}; do echo \"## $h\"; ssh $h 'dpkg -l | grep dkms; tail -1 /tmp/job.log'; done\n"
+
+
+def test_all_below_the_headings_of_a_loop_is_of_the_host_that_it_asks(tmp_path: Path) -> None:
+    below = "".join(f"## {name}\n{LOST}" for name in ("vega", "altair"))
+    assert hosts(tmp_path, f"{JOB}{LOOP.format('vega altair')}{below}op@head:~$ tail job.log\n{LOST}") == [
+        None,
+        "vega",
+        "altair",
+        None,
+    ]
+    assert hosts(tmp_path, f"{JOB}op@head:~$ cat notes\n{below}") == [None, None, None]

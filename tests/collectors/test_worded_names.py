@@ -64,3 +64,19 @@ def test_where_a_whole_name_is_a_host_the_word_is_part_of_it() -> None:
 def test_a_letter_and_a_number_behind_a_word_are_any_number() -> None:
     stated = fact("kmsg/w6", "identity", hostname="w6")
     assert "w6" not in hosts(together(logs("task-w5.log", "task-w6.log"), stated)).values()
+
+
+ANOTHER = fact("kmsg/ultra-05", "identity", hostname="ultra-05")
+
+
+@pytest.mark.parametrize("before", ["job_llama70b_0505.", "sft.", "run3-"])
+def test_behind_the_name_of_a_job_stand_hosts_where_content_states_each_of_them(before: str) -> None:
+    names = [f"{before}ultra-05.log", f"{before}ultra-06.log"]
+    found = hosts(together(logs(*names), STATED, ANOTHER))
+    assert [found[name] for name in names] == ["ultra-05", "ultra-06"]
+    assert "ultra-06" not in hosts(together(logs(*names), STATED)).values()
+
+
+def test_what_was_asked_of_hosts_was_asked_elsewhere() -> None:
+    asked = logs("ping-ultra-05.txt", "ping-ultra-06.txt", "iperf3.ultra-05.log", "iperf3.ultra-06.log")
+    assert "ultra-06" not in hosts(together(asked, STATED, ANOTHER)).values()

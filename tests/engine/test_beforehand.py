@@ -32,6 +32,26 @@ def test_a_log_of_which_nothing_is_understood_begins_no_run() -> None:
     assert not holds(hit("broke", at=START - 7 * DAY, source="dmesg", host="a"), sources=(DMESG, boot_log))
 
 
+def said(kind: str, at: float, **place: object) -> Fact:
+    fact = hit("x", at=at, source="syslog.4", host="a", **place)  # type: ignore[arg-type]
+    return Fact(kind, {}, fact.place, fact.span, "syslog.4", fact.instant)
+
+
+@pytest.mark.parametrize(("kind", "older"), [("detach", True), ("progress", False)])
+def test_the_log_of_a_system_begins_no_run_and_reaches_back_like_the_kernels(kind: str, older: bool) -> None:
+    broke = said("hw-err", START - 7 * DAY)
+    log, system = source("rank0", host="a", rank=0, first=START), source("syslog.4", host="a", first=START - 9 * DAY)
+    assert holds(broke, others=(said(kind, START - 8 * DAY),), sources=(system, log)) is older
+
+
+@pytest.mark.parametrize(("shown", "older"), [(START + 60, True), (START - 40 * 3600.0, False)])
+def test_the_date_of_a_host_whose_clock_shows_that_of_the_run_tells_days(shown: float, older: bool) -> None:
+    log = source("job", rank=0, first=START)
+    broke = hit("broke", at=START - 2 * DAY, source="dmesg", host="a")
+    now = hit("x", at=shown, source="dmesg", host="a", offset=9)
+    assert holds(broke, others=(now,), sources=(DMESG, log)) is older
+
+
 def test_the_clock_of_another_host_tells_nothing() -> None:
     log = source("rank0", host="b", rank=0, first=START)
     assert not holds(hit("broke", at=START - 7 * DAY, source="dmesg", host="a"), sources=(DMESG, log))

@@ -44,6 +44,10 @@ def test_a_step_is_told_by_its_number_and_what_it_cost(tmp_path: Path, line: str
     ("line", "value"),
     [
         ("update 88100 loss 3.0990 ups 1.03 wps 4115", 88100),
+        ("schritt  5500/6000  verlust=1.6629  215.3 Sätze/s", 5500),
+        ("étape 120 | perte 2.31", 120),
+        ("01/20 22:58:00 迭代 9000 | 损失: 2.01", 9000),
+        ("ステップ 120 損失=2.3", 120),
         (
             "2026-03-16 06:06:37 | INFO | train_inner | epoch 001: 100 / 4000 loss=12.3, wps=4115, num_updates=100, lr=1.25e-05",
             100,

@@ -1,0 +1,48 @@
+"""How batch systems and build servers say that a job has ended well, or not: in a line of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builtin_rules import rulebook
+
+from neuron_doctor.pipeline import collect
+from neuron_doctor.request import Request
+
+
+def ends(folder: Path, text: str) -> list[tuple[str, object]]:
+    (folder / "job.out").write_text(f"2026-03-01 10:00:00 begin\n{text}\n")
+    facts = collect(Request((str(folder),)), rulebook()).facts
+    told = [fact for fact in facts if fact.kind in ("completion", "launcher-failure")]
+    return [(fact.kind, fact.data.get("exited", fact.data.get("exitcode"))) for fact in told]
+
+
+@pytest.mark.parametrize("line", ["Successfully completed.", "Finished: SUCCESS", "Job succeeded"])
+def test_a_good_end(tmp_path: Path, line: str) -> None:
+    assert ends(tmp_path, line) == [("completion", True)]
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("Exited with exit code 139.", 139),
+        ("ERROR: Job failed: exit code 1", 1),
+        ("##[error]Process completed with exit code 2.", 2),
+    ],
+)
+def test_a_bad_end(tmp_path: Path, line: str, code: int) -> None:
+    assert ends(tmp_path, line) == [("launcher-failure", code)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Finished: UNSTABLE",
+        "the copy was Successfully completed.",
+        "Job succeeded after 3 tries: cleanup",
+        "Finished: SUCCESSOR",
+    ],
+)
+def test_other_words(tmp_path: Path, line: str) -> None:
+    assert ends(tmp_path, line) == []
