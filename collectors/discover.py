@@ -1,5 +1,6 @@
 """Opens what is under the given paths as inputs: files, and what is packed in them, streamed, one after the other. What many
-hosts printed into one file counts as packed, and so do the streams in an export of CloudWatch."""
+hosts printed into one file counts as packed, and so do the streams in an export of CloudWatch; tables of a cluster in what a
+terminal shows are inputs beside it."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.host_blocks import is_of_blocks, members_of_blocks
 from neuron_doctor.collectors.insights import members_of_export
 from neuron_doctor.collectors.log_events import is_of_events, members_of_events
+from neuron_doctor.collectors.shown_tables import shown_tables
 from neuron_doctor.collectors.streams import CHUNK, ChunkStream, Damaged, Member, digest, streamed
 from neuron_doctor.collectors.unpack import Codec, codec_of, unpacked
 from neuron_doctor.collectors.urls import is_url, opened
@@ -101,6 +103,10 @@ def _unpacked(inp: Input, budget: Budget, layers: int = 0) -> Iterator[Input]:
     else:
         _identify(inp, head)
         yield inp
+        for member in shown_tables(head):
+            yield from _unpacked(
+                streamed(f"{inp.path}!{member.name}", member.name, member.chunks, member.size), budget, MAX_LAYERS
+            )
 
 
 def is_packed(head: bytes) -> bool:

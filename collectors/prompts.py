@@ -1,8 +1,8 @@
 """The host on which a terminal was recorded (script(1), a pane of tmux, what was copied from a window): its prompts name it.
 
 Shells show the name of their host before each command: Debian and Ubuntu `user@host:dir$ ` (and, as the title of the window,
-`user@host: dir`), Red Hat and Amazon Linux `[user@host dir]$ `, who likes it short `host:~/dir$ ` or `[host:~/dir] $ `. A command names other hosts
-the same way (`scp x u@b:/tmp`), so only the beginning of a line counts.
+`user@host: dir`), Red Hat and Amazon Linux `[user@host dir]$ `, who likes it short `host:~/dir$ ` or `[host:~/dir] $ `. A command
+names other hosts the same way (`scp x u@b:/tmp`), so only the beginning of a line counts.
 
 A worker that was started by hand got its numbers in front of the command (`$ RANK=5 LOCAL_RANK=1 python train.py`): where all
 commands of a terminal that give any give the same, what is shown up to the next prompt is of that rank; where the command goes on

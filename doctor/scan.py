@@ -13,6 +13,7 @@ from neuron_doctor.collectors.catalogue import collectors_for
 from neuron_doctor.collectors.coverage import Coverage
 from neuron_doctor.collectors.discover import unread
 from neuron_doctor.collectors.prefixes import without_escapes
+from neuron_doctor.collectors.saved_outputs import saved_outputs
 from neuron_doctor.collectors.streams import Damaged, finish
 from neuron_doctor.engine.facts import Fact, Source, ranks_of
 from neuron_doctor.engine.matcher import build_matcher
@@ -74,6 +75,7 @@ def scan_input(inp: Input, engine: Engine) -> Scanned:
         collector = collector_for(head, inp.name, engine.collectors, inp.problem)
         if collector:
             inp.kind = collector.kind
+            facts.extend(() if inp.extent.begin else saved_outputs(inp, head))
             facts.extend(collector.collect(inp))
         else:
             inp.kind = "unknown"

@@ -31,13 +31,13 @@ _EVER = 1 << 80
 
 class Beforehand(Struct, frozen=True):
     """The kernel logs and those of the system that hold what it said, and when on each clock the run began: with the first record
-    of its logs, and with the first time that a process of it opened a device. The clocks of the hosts in `set_right` show about
-    the date of the run at some time."""
+    of its logs, and with the first time that a process of it opened a device. The sources in `set_right` are dated like it at
+    some place: their clocks were set."""
 
     kernel: frozenset[str]
     starts: tuple[Moment, ...]
     clocks: Timeline
-    set_right: frozenset[str | None] = frozenset()
+    set_right: frozenset[str] = frozenset()
 
     def holds(self, match: Match) -> bool:
         """Whether all of the match is in kernel logs, and surely older than the run."""
@@ -56,7 +56,8 @@ class Beforehand(Struct, frozen=True):
     def _older(self, fact: Fact) -> bool | None:
         """Whether it is older than all beginnings on its host, and on other hosts as far as their clocks tell."""
         moment = self.clocks.moment(fact)
-        told = [self._before(moment, start) for start in self.starts] if moment else []
+        apart = _MARGIN_OF_WALL_CLOCKS if fact.source in self.set_right else _MARGIN_OF_DATES
+        told = [self._before(moment, start, apart) for start in self.starts] if moment else []
         if False in told:
             return False
         unsure = any(
@@ -65,10 +66,9 @@ class Beforehand(Struct, frozen=True):
         )
         return True if True in told and not unsure else None
 
-    def _before(self, moment: Moment, start: Moment) -> bool | None:
+    def _before(self, moment: Moment, start: Moment, apart: int) -> bool | None:
         gap = self.clocks.difference(moment, start)
         if gap is None and {moment.instant.clock, start.instant.clock} <= _DATED:
-            apart = _MARGIN_OF_WALL_CLOCKS if moment.host in self.set_right else _MARGIN_OF_DATES
             return True if apart < start.instant.ns - moment.instant.ns < _UNSET else None
         margin = _MARGIN if self.clocks.one_zone(moment, start) else _MARGIN_OF_WALL_CLOCKS
         return gap.within(margin + 1, _EVER) if gap else None
@@ -86,13 +86,13 @@ def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timelin
     return Beforehand(clocks.clocks.kernel | system, starts, clocks, _set_right(facts, starts))
 
 
-def _set_right(facts: Iterable[Fact], starts: Sequence[Moment]) -> frozenset[str | None]:
-    """The hosts of which something is dated like a beginning of the run, as far as time zones allow."""
+def _set_right(facts: Iterable[Fact], starts: Sequence[Moment]) -> frozenset[str]:
+    """The sources in which something is dated like a beginning of the run, as far as time zones allow."""
     dates = [start.instant.ns for start in starts if start.instant.clock in _DATED]
     return frozenset(
-        fact.place.host
+        fact.source
         for fact in facts
-        if fact.instant and fact.instant.clock in _DATED and fact.place.host
+        if fact.instant and fact.instant.clock in _DATED
         if any(abs(fact.instant.ns - date) <= _MARGIN_OF_WALL_CLOCKS for date in dates)
     )
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from neuron_doctor.engine.earlier_runs import is_left_out
 from neuron_doctor.engine.facts import Fact, Source, pod_of
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.nodelists import nodes_of
@@ -84,7 +85,7 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     strange = _strange(facts, [source for source in sources if source.id not in agents], known)
     outside = controllers | strange | agents
     told = [fact.place for fact in facts if fact.source not in outside and not _is_of_machine(fact)]
-    told += [source.place for source in sources if source.id not in outside]
+    told += [source.place for source in sources if source.id not in outside and not is_left_out(source)]
     jobs = {number for place in told if (number := _number(place.job))}
     jobs &= {number for fact in listed if (number := _number(fact.place.job))}
     pods = {pod_of(fact.place.container) for fact in listed if fact.place.container}

@@ -67,6 +67,11 @@ def of_the_last_run(collection: Collection, facts: Sequence[Fact]) -> tuple[tupl
     return sources, tuple(fact for fact in facts if fact.source not in out)
 
 
+def is_left_out(source: Source) -> bool:
+    """Whether it is of an earlier run, so that its records were left out."""
+    return any(problem.what == LEFT_OUT for problem in source.problems)
+
+
 def _logs(sources: Iterable[Source], facts: Iterable[Fact]) -> Iterator[_Log]:
     """The logs that tell of processes of one attempt, by their dated records."""
     of: dict[str, list[Fact]] = defaultdict(list)

@@ -30,7 +30,7 @@ _OF_JOBS = (
         "identity",
         "two names of one thing, seen in one record (an alias of a host, a rank of a process); `word` is the name of a host if "
         "anything else knows one of that name",
-        TEXT + " neuron-monitor neuron-ls kubectl core-dump slurm uname hostname sysfs ndet-trace",
+        TEXT + " neuron-monitor neuron-ls kubectl core-dump slurm uname hostname hosts-file sysfs ndet-trace",
         "instance_id:str hostname:str address:str pod:str instance_type:str word:str",
     ),
     kind_of(

@@ -196,6 +196,12 @@ OF_MACHINES = (
         "what:str instances:str",
     ),
     kind_of(
+        "saved-output",
+        "a terminal shows a command that wrote the output of this pod or host into a `file` of this name",
+        TEXT + " kubectl slurm",
+        "file:str",
+    ),
+    kind_of(
         "named-hosts",
         "somebody calls these hosts by name, to log in to them or to run something there; whose they are is not said",
         TEXT,

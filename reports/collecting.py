@@ -23,6 +23,7 @@ _KINDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "modinfo": ("version of the driver", "modinfo neuron > HOST/modinfo.txt"),
         "uname": ("kernel version", "uname -a > HOST/uname.txt"),
         "hostname": ("name of a machine", "hostname > HOST/hostname.txt"),
+        "hosts-file": ("names and addresses of machines (/etc/hosts)", ""),
         "packages": ("list of packages", "dpkg -l > HOST/packages.txt"),
         "env": ("environment of the job", "env > HOST/env.txt"),
         "ulimit": ("resource limits", "ulimit -a > HOST/ulimit.txt"),

@@ -69,6 +69,7 @@ def samples() -> dict[str, tuple[Collector, list[Sample]]]:
         for text in texts:
             take(text.encode(), "capture.txt")
     take(b"trn-7\n", "hostname")
+    take(b"10.0.7.1 trn-7\n10.0.7.2 trn-8\n", "hosts")
     take(BATCH, "describe-jobs.json")
     take(b"#!/bin/bash\nsrun train.py\n", "capture.txt")
     take(b':msg, contains, "NEURON_HW_ERR" /var/log/neuron.err\n', "capture.txt")

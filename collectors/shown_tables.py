@@ -1,0 +1,55 @@
+"""Tables of a cluster that a terminal shows among other output: `$ sacct -X ...` below `$ ls -la /fsx`, `kubectl get pods` above
+`dmesg`. Whoever copies a terminal copies all of it, and a table says the same as in a file of its own: so what such a command
+printed is an input by itself, beside the text in which it stands. That one is read as ever.
+
+Where the text is nothing but such output it is read as that (`slurm`, `kubectl`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from neuron_doctor.collectors.base import HEAD
+from neuron_doctor.collectors.kubectl import COLLECTORS as OF_KUBECTL
+from neuron_doctor.collectors.slurm import COLLECTORS as OF_SLURM
+from neuron_doctor.collectors.snapshot import command_of, lines_of
+from neuron_doctor.collectors.streams import Member
+from neuron_doctor.engine.regexes import regex
+
+_TOOLS = (b"sacct", b"squeue", b"scontrol", b"sinfo", b"kubectl")
+#: The command, behind `sudo`, settings, and others that print a line at most.
+_COMMAND = regex(
+    r"(?:(?:date|export|cd)\b[^;&|]{0,80}(?:;|&&) ?|\w+=\S* |sudo )*(?P<tool>sacct|squeue|scontrol|sinfo|kubectl)\b"
+)
+_COLLECTORS = (*OF_SLURM, *OF_KUBECTL)
+
+
+def shown_tables(head: bytes) -> Iterator[Member]:
+    """The tables in a text that `head` holds as a whole, each with the line of its command above."""
+    if len(head) >= HEAD or not any(tool in head for tool in _TOOLS):
+        return
+    seen: Counter[str] = Counter()
+    sections = list(_sections(head))
+    for tool, section in sections if len(sections) > 1 else ():
+        if tool and any(collector.sniff(section, "") for collector in _COLLECTORS):
+            seen[tool] += 1
+            name = f"{tool}.txt" if seen[tool] == 1 else f"{tool}-{seen[tool]}.txt"
+            yield Member(name, len(section), iter([section]))
+
+
+def _sections(head: bytes) -> Iterator[tuple[str, bytes]]:
+    """What stands at each prompt of a text, with the tool that was called there if it is one of these. A text that is output of
+    these tools alone has none: it is one."""
+    if any(collector.sniff(head, "") for collector in _COLLECTORS):
+        return
+    tool, begin, at = "", 0, 0
+    for line in lines_of(head):
+        at = line.offset
+        if (command := command_of(line.text)) is not None:
+            if at > begin:
+                yield tool, head[begin:at]
+            called = _COMMAND.match(command)
+            tool, begin = called["tool"] if called else "", at
+    if begin < len(head):
+        yield tool, head[begin:]

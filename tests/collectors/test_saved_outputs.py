@@ -1,0 +1,48 @@
+"""A terminal shows of which pod or host a file is that it wrote."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.saved_outputs import saved_outputs
+
+
+def saved(text: str) -> list[tuple[object, dict[str, object]]]:
+    inp = Input("w/typescript", "typescript", io.BufferedReader(io.BytesIO(text.encode())), len(text))  # type: ignore[arg-type]
+    return [(fact.data["file"], dict(fact.place.known())) for fact in saved_outputs(inp, text.encode())]
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "place"),
+    [
+        ("$ kubectl -n ml logs sft-worker-1 --tail=200 > w1.txt", "w1.txt", {"container": "sft-worker-1"}),
+        ("$ kubectl logs pod/sft-worker-1 -c train -p >> out/w1.log", "w1.log", {"container": "sft-worker-1/train"}),
+        ("$ kubectl exec sft-worker-1 -- dmesg | tee d.txt", "d.txt", {"container": "sft-worker-1"}),
+        ("me@head:~$ ssh -o BatchMode=yes ubuntu@n12 'sudo dmesg -T' > d.txt", "d.txt", {"host": "n12"}),
+        ("[root@n12 /]# /opt/aws/neuron/bin/neuron-ls -j > /tmp/nls.json", "nls.json", {"host": "n12"}),
+        ("[root@n12 /]# sudo dmesg > d.txt 2>&1", "d.txt", {"host": "n12"}),
+    ],
+)
+def test_what_was_saved_is_of_whom_the_command_names(command: str, file: str, place: dict[str, object]) -> None:
+    assert saved(f"{command}\n") == [(file, place)]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "$ kubectl get pods -o wide > pods.txt",
+        "$ kubectl logs -l app=sft > all.txt",
+        "$ for p in a b; do kubectl logs $p > $p.txt; done",
+        "me@head:~$ sacct -X > jobs.txt",
+        "me@head:~$ cat a.log > b.log",
+        "$ dmesg > d.txt",
+        "me@head:~$ ssh n12 uptime > /dev/null",
+        "me@head:~$ ssh n12 'sudo dmesg > d.txt",
+        "loss > 2.0",
+    ],
+)
+def test_other_commands_tell_nothing(command: str) -> None:
+    assert saved(f"{command}\n") == []
