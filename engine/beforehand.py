@@ -87,12 +87,17 @@ def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timelin
 
 
 def _set_right(facts: Iterable[Fact], starts: Sequence[Moment]) -> frozenset[str]:
-    """The sources in which something is dated like a beginning of the run, as far as time zones allow."""
+    """The sources in which something is dated like a beginning of the run, as far as time zones allow; of several instances each
+    had a clock of its own."""
     dates = [start.instant.ns for start in starts if start.instant.clock in _DATED]
+    facts = tuple(facts)
+    instances: dict[str, set[str]] = defaultdict(set)
+    for fact in facts:
+        instances[fact.source] |= {fact.place.instance_id} if fact.place.instance_id else set()
     return frozenset(
         fact.source
         for fact in facts
-        if fact.instant and fact.instant.clock in _DATED
+        if fact.instant and fact.instant.clock in _DATED and len(instances[fact.source]) <= 1
         if any(abs(fact.instant.ns - date) <= _MARGIN_OF_WALL_CLOCKS for date in dates)
     )
 
