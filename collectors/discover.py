@@ -86,7 +86,7 @@ def _piped(pipe: BinaryIO, budget: Budget) -> Iterator[bytes]:
 
 def _unpacked(inp: Input, budget: Budget, layers: int = 0) -> Iterator[Input]:
     """The input itself, or what is packed in it."""
-    head = inp.stream.peek()
+    head = inp.head()
     codec = codec_of(head)
     members = None if codec else _members_of(head)
     if layers == MAX_LAYERS and (codec or members):

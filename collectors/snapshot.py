@@ -114,6 +114,12 @@ def opening(head: bytes) -> str:
     return next(filter(_is_output, _texts(head, _OPENING)), "")
 
 
+def first_line(head: bytes) -> str:
+    """The first line, whatever it is."""
+    first = head[: head.find(b"\n") + 1] or head
+    return next(iter(first.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()), "")
+
+
 def _texts(head: bytes, limit: int) -> list[str]:
     part = head[:limit]
     if b"\0" in part:

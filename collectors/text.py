@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
+from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import CONTEXT, Block, blocks
 from neuron_doctor.collectors.cut_traceback import cut_traceback
 from neuron_doctor.collectors.line_labels import line_labels
@@ -117,14 +117,14 @@ _OPENING = 2048
 
 
 def _collect(scan: _Scan) -> Iterator[Fact]:
-    notes = is_notes(scan.inp.stream.peek(HEAD)[:HEAD])
+    notes = is_notes(scan.inp.head())
     size = 0
     table = None
     if not scan.inp.extent.begin and not notes:
         yield from prompted_hosts(scan.inp)
         yield from line_labels(scan.inp)
         yield from own_names(scan.inp)
-        if b"UTC" in (opening := scan.inp.stream.peek(_OPENING)[:_OPENING]):
+        if b"UTC" in (opening := scan.inp.head()[:_OPENING]):
             yield from shown_zones(scan.inp, lines_of(opening))
         table = process_table(scan.inp)
     for block in blocks(scan.inp.stream, scan.inp.extent):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from neuron_doctor.collectors.base import HEAD, Collector, Input, SniffFailed, UnreadableInput
+from neuron_doctor.collectors.base import Collector, Input, SniffFailed, UnreadableInput
 from neuron_doctor.collectors.blocks import WHOLE, Extent
 from neuron_doctor.collectors.catalogue import collectors_for
 from neuron_doctor.collectors.coverage import Coverage
@@ -70,7 +70,7 @@ def scan_input(inp: Input, engine: Engine) -> Scanned:
     reported."""
     facts: list[Fact] = []
     try:
-        head = inp.stream.peek(HEAD)[:HEAD]
+        head = inp.head()
         collector = collector_for(head, inp.name, engine.collectors, inp.problem)
         if collector:
             inp.kind = collector.kind
