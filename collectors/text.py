@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ from neuron_doctor.collectors.matches import (
     place_of,
     read_of,
 )
-from neuron_doctor.collectors.oom_table import memory_holders
+from neuron_doctor.collectors.oom_table import TABLE_ROW, memory_holder
 from neuron_doctor.collectors.own_names import own_names
 from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
@@ -89,13 +89,16 @@ class _Scan(Struct):
     places: dict[Place, Place] = field(default_factory=dict)
 
 
-def text_collector(patterns: PatternSet, matcher: Matcher) -> Collector:
-    """The collector of everything that is text and nothing more special. It must be asked last."""
+def text_collector(patterns: PatternSet, build: Callable[[Sequence[Pattern]], Matcher]) -> Collector:
+    """The collector of everything that is text and nothing more special. It must be asked last. `build` makes the matcher of what
+    it looks for: these patterns, and what it knows itself."""
 
     shapes = _Shapes()
+    wanted = (*patterns.patterns, TABLE_ROW)
+    matcher = build(wanted)
 
     def collect(inp: Input) -> Iterable[Fact]:
-        return _collect(_Scan(inp, patterns.patterns, matcher, shapes))
+        return _collect(_Scan(inp, wanted, matcher, shapes))
 
     title = "logs of the runtime, frameworks, launchers and the kernel"
     return Collector("log", title, is_text, collect, divisible=True)
@@ -134,7 +137,6 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
             yield from _facts(scan, candidates)
         if table:
             yield from table.rows(block, scan.inp)
-        yield from memory_holders(block, scan.inp)
         scan.inp.records += block.lines()
         yield from _progress(scan, last=block.last)
         for timed in scan.times.finished(last=block.last):
@@ -182,6 +184,9 @@ def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
             continue
         if pattern.emits == "step-time":
             scan.times.add(candidate)
+            continue
+        if pattern is TABLE_ROW:
+            yield from memory_holder(candidate, scan.inp)
             continue
         place, match = _where(scan, candidate, shape)
         if place is None:

@@ -51,7 +51,7 @@ class Window(Struct, frozen=True):
 
 def windows(lines: Lines, begin: int, end: int, most: int = LINES_BEFORE) -> Iterator[Window]:
     """What may be around the line, with at `most` so many lines on either side, the likelier first: nothing but the lines of its
-    own speaker where there is one for sure. Each is made when it is asked for: most candidates are of the first one, or are none."""
+    own speaker where there is one for sure. Each is made when it is asked for: most candidates are of the first, or are none."""
     label = _speaker_of(lines, begin, end)
     if label is None or lines.gist(begin, end).place.host is None:
         yield _around(lines, begin, end, most)

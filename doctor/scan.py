@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,9 +38,8 @@ class Engine(Struct, frozen=True):
         plugins: tuple[Plugin, ...] = (),
     ) -> Engine:
         """Compile the patterns; `pure` without Vectorscan. `further` are the collectors of the plug-ins."""
-        patterns = rulebook.patterns
-        matcher = build_matcher(patterns.patterns, pure=pure, store=keep_of_user())
-        return cls(collectors_for(patterns, matcher, further), plugins)
+        build = partial(build_matcher, pure=pure, store=keep_of_user())
+        return cls(collectors_for(rulebook.patterns, build, further), plugins)
 
 
 class Scanned(Struct, frozen=True):
