@@ -59,7 +59,7 @@ def beginning_of(head: bytes, is_head: Callable[[Sequence[str]], bool]) -> Begin
     return None
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def _first_rows(head: bytes) -> tuple[tuple[str, Sequence[str]], ...]:
     """The lines that may be the head of a table, with their cells. Several collectors ask for those of the same input."""
     return tuple((text, _columns(text)) for text in map(_text, islice(_lines(head), _COMMAND)))

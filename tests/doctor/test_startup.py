@@ -70,6 +70,7 @@ NOT_FOR_LOGS = (
     "neuron_doctor.collectors.monitor_facts",
     "neuron_doctor.collectors.ndet_trace",
     "email",
+    "hashlib",
     "socket",
     "tarfile",
     "zoneinfo",
