@@ -68,6 +68,7 @@ NOT_FOR_LOGS = (
     "neuron_doctor.collectors.fr_groups",
     "neuron_doctor.collectors.safe_pickle",
     "neuron_doctor.collectors.monitor_facts",
+    "neuron_doctor.collectors.monitor_model",
     "neuron_doctor.collectors.ndet_trace",
     "email",
     "hashlib",
