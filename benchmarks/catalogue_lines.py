@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +17,8 @@ from neuron_doctor.rulefiles import texts_of
 
 _LONGEST = 2000
 _NAME = re.compile(r"\(\?P<\w+>")
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+#: What must be written as bytes: beyond ASCII, since `rg` looks at bytes, and line ends, since a pattern is a line of its file.
+_NOT_PLAIN = re.compile(r"[^\x00-\x7f]|\n")
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,13 @@ class CatalogueLines:
 
     @property
     def for_ripgrep(self) -> str:
-        """The same for `rg -f`, a line each: without names, which must be unique there, and over bytes."""
-        return "".join(f"{_BEYOND_ASCII.sub(_as_bytes, _NAME.sub('(?:', one))}\n" for one in self.expressions)
+        """The rules' own expressions for `rg -f`: who has the rules and ripgrep looks for these."""
+        return _for_ripgrep(pattern.search for pattern in self._patterns)
+
+    @property
+    def shortened_for_ripgrep(self) -> str:
+        """What the database looks for, for `rg -f`: less, and lines beside those that match."""
+        return _for_ripgrep(self.expressions)
 
     @cached_property
     def hits(self) -> list[str]:
@@ -82,6 +88,11 @@ class CatalogueLines:
 def _lines_of(example: ExampleDoc) -> Iterator[str]:
     for text in texts_of(example).values():
         yield from (line.rstrip() for line in text.split("\n"))
+
+
+def _for_ripgrep(expressions: Iterable[str]) -> str:
+    """A line each: without names, which must be unique there, and over bytes."""
+    return "".join(f"{_NOT_PLAIN.sub(_as_bytes, _NAME.sub('(?:', one))}\n" for one in expressions)
 
 
 def _as_bytes(character: re.Match[str]) -> str:

@@ -38,9 +38,16 @@ class Bench:
 
     @cached_property
     def patterns(self) -> Path:
-        """A file with the catalogue's patterns for `rg -f`."""
-        text = self.lines.for_ripgrep
-        made = self.store.input("patterns", lambda to: _write(to / "patterns", text), recipe="catalogue_lines", of=text)
+        """A file with the rules' own expressions for `rg -f`."""
+        return self._patterns_file("patterns", self.lines.for_ripgrep)
+
+    @cached_property
+    def shortened_patterns(self) -> Path:
+        """A file with what the database looks for, for `rg -f`."""
+        return self._patterns_file("shortened-patterns", self.lines.shortened_for_ripgrep)
+
+    def _patterns_file(self, name: str, text: str) -> Path:
+        made = self.store.input(name, lambda to: _write(to / "patterns", text), recipe="catalogue_lines", of=text)
         return made / "patterns"
 
     @property
@@ -65,9 +72,11 @@ class Bench:
         workers = () if jobs is None else ("--jobs", str(jobs))
         return self.doctor("diagnose", "--exit-zero", *workers, *paths)
 
-    def rg(self, *paths: Path) -> Command:
-        """ripgrep with the catalogue's patterns, over bytes as the doctor's database; over Unicode it needs 580 MB."""
-        return ("rg", "-j1", "-n", "-b", "--no-unicode", "-f", str(self.patterns), *map(str, paths))
+    def rg(self, *paths: Path, shortened: bool = False) -> Command:
+        """ripgrep with the rules' own expressions, or with the `shortened` ones, over bytes as the doctor's database; over
+        Unicode it needs 580 MB."""
+        patterns = self.shortened_patterns if shortened else self.patterns
+        return ("rg", "-j1", "-n", "-b", "--no-unicode", "-f", str(patterns), *map(str, paths))
 
 
 def _write(path: Path, text: str) -> None:

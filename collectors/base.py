@@ -52,6 +52,13 @@ class Input(Struct):
     unended: bool = False
     extent: Extent = WHOLE
     coverage: Coverage = field(default_factory=Coverage)
+    _head: bytes | None = None
+
+    def head(self) -> bytes:
+        """The first `HEAD` bytes. Many ask for them, and the stream copies them each time. The first must ask before it reads."""
+        if self._head is None:
+            self._head = self.stream.peek(HEAD)[:HEAD]
+        return self._head
 
     def problem(self, what: str, line: int | None = None) -> None:
         """Count one more occurrence of `what`; the first line is kept."""

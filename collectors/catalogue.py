@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from neuron_doctor.collectors import (
     attempts,
     clock_reports,
@@ -34,15 +36,15 @@ from neuron_doctor.collectors import (
 )
 from neuron_doctor.collectors.base import Collector
 from neuron_doctor.engine.matcher import Matcher
-from neuron_doctor.engine.patterns import PatternSet
+from neuron_doctor.engine.patterns import Pattern, PatternSet
 
 
 def collectors_for(
-    patterns: PatternSet, matcher: Matcher, further: tuple[Collector, ...] = ()
+    patterns: PatternSet, build: Callable[[Sequence[Pattern]], Matcher], further: tuple[Collector, ...] = ()
 ) -> tuple[Collector, ...]:
-    """Every collector; the one for text looks for these patterns. Those of plug-ins (`further`) come right before it: they take
-    nothing that is known to be of another kind."""
-    read_text = text.text_collector(patterns, matcher)
+    """Every collector; the one for text looks for these patterns, with the matcher that `build` makes. Those of plug-ins
+    (`further`) come right before it: they take nothing that is known to be of another kind."""
+    read_text = text.text_collector(patterns, build)
     return (*_PRECISE, attempts.attempts_collector(read_text), *further, read_text)
 
 

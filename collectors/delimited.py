@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from io import BytesIO
 from itertools import islice
 
@@ -27,6 +28,10 @@ _COMMAND = 2
 #: So many lines at the beginning of a file are looked at.
 _LOOKED_AT = 512
 
+#: What the library of tables treats as more than a character of a cell; it refuses cells that are longer.
+_SPECIAL = regex(r'["\r\n\0]')
+_LONGEST_CELL = 1 << 17
+
 #: The number of a row, its offset and its text.
 Row = tuple[int, int, bytes]
 
@@ -46,13 +51,22 @@ class Beginning(Struct, frozen=True):
 
 def beginning_of(head: bytes, is_head: Callable[[Sequence[str]], bool]) -> Beginning | None:
     """The table that begins so, if one of its first lines is the head of one; without a line that is cut off."""
-    lines = (line for line in BytesIO(head) if line.strip())
-    for line in islice(lines, _COMMAND):
-        if is_head(columns := _columns(header := _text(line))):
-            below = list(islice(lines, _LOOKED_AT))
+    for above, (header, columns) in enumerate(_first_rows(head), 1):
+        if is_head(columns):
+            below = list(islice(_lines(head), above, above + _LOOKED_AT))
             is_cut = len(below) > 1 and not below[-1].endswith(b"\n")
             return Beginning(columns, delimiter_of(header), below[: -1 if is_cut else None])
     return None
+
+
+@lru_cache(maxsize=1)
+def _first_rows(head: bytes) -> tuple[tuple[str, Sequence[str]], ...]:
+    """The lines that may be the head of a table, with their cells. Several collectors ask for those of the same input."""
+    return tuple((text, _columns(text)) for text in map(_text, islice(_lines(head), _COMMAND)))
+
+
+def _lines(head: bytes) -> Iterator[bytes]:
+    return (line for line in BytesIO(head) if line.strip())
 
 
 def table_of(
@@ -119,8 +133,14 @@ def cells_of(line: str, delimiter: str = "") -> list[str]:
     """The cells of a line; none of one that is no row of a table."""
     bare = '="' in line and '"{' not in line
     told = _LABELS.sub(lambda labels: labels[0].replace(",", _COMMA), line) if bare else line
+    cells = _split(told, delimiter or delimiter_of(told))
+    return [cell.replace(_COMMA, ",") for cell in cells] if bare else cells
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    if line and len(line) < _LONGEST_CELL and not _SPECIAL.search(line):
+        return line.split(delimiter)
     try:
-        cells = next(csv.reader([told], delimiter=delimiter or delimiter_of(told)), [])
+        return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error:
         return []
-    return [cell.replace(_COMMA, ",") for cell in cells] if bare else cells

@@ -88,7 +88,7 @@ def _piped(pipe: BinaryIO, budget: Budget) -> Iterator[bytes]:
 
 def _unpacked(inp: Input, budget: Budget, layers: int = 0) -> Iterator[Input]:
     """The input itself, or what is packed in it."""
-    head = inp.stream.peek()
+    head = inp.head()
     codec = codec_of(head)
     members = None if codec else _members_of(head)
     if layers == MAX_LAYERS and (codec or members):
@@ -131,8 +131,11 @@ def _members_of(head: bytes) -> Callable[[BufferedReader], Iterator[Member]] | N
 
 
 def _may_be_tar(head: bytes) -> bool:
-    """Whether the digits of a checksum stand where a tar has them, or its name: plain text is refused without more ado."""
-    return head[257:262] == b"ustar" or (len(head) >= _TAR_HEADER and not head[148:154].strip(b"01234567 \0"))
+    """Whether the digits of a checksum stand where a tar has them, or its name: plain text, which has no NUL, is refused without
+    more ado."""
+    if head[257:262] == b"ustar":
+        return True
+    return len(head) >= _TAR_HEADER and b"\0" in head[:_TAR_HEADER] and not head[148:154].strip(b"01234567 \0")
 
 
 def _decompressed(inp: Input, codec: Codec, budget: Budget) -> Input:

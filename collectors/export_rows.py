@@ -31,6 +31,8 @@ _TITLED = regex(
     rb'\A(?:\xef\xbb\xbf)?(?:"?_time"?,(?=[^\n]{0,2000}"?_raw"?(?:,|\r?\n))|"?Date"?,(?=[^\n]{0,2000}"?(?:Message|Content)"?(?:,|\r?\n)))'
     rb'(?=[^\n]{0,2000}?(?<![^,"\n])[Hh]ost"?,)'
 )
+#: How all documents in JSON begin.
+_JSON = regex(_OPEN + rb"[\[{]")
 _RESULTS = regex(
     _OPEN + rb"\{\s{0,40}" + _BEFORE + rb'"results"\s{0,40}:\s{0,40}\[\s{0,40}(?=\[\s{0,40}\{\s{0,40}"field")'
 )
@@ -62,6 +64,8 @@ def has_rows(head: bytes) -> bool:
     if titles := _TITLES.match(head):
         known = TIMES[0].encode() in titles[0] and _has_message(titles[0], titled=True)
         return known or _TITLED.match(head) is not None
+    if _JSON.match(head) is None:
+        return False
     if (_RESULTS.match(head) or _ROWS.match(head)) and f'"{TIMES[0]}"'.encode() in head:
         return _has_message(head, titled=False)
     name = next((name for name, frame in _FRAMES if name in head and frame.match(head)), None)

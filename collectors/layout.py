@@ -52,7 +52,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 
 from msgspec.structs import replace
 
@@ -88,6 +87,7 @@ from neuron_doctor.collectors.sibling_hosts import (
     telling,
 )
 from neuron_doctor.collectors.worded_names import hosts_behind_words
+from neuron_doctor.engine.digests import blake2b
 from neuron_doctor.engine.facts import Collection, Fact, Place, Source
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex

@@ -87,7 +87,7 @@ class _Look(Struct):
 
 def line_labels(inp: Input) -> Iterator[Fact]:
     """A fact for each name that the lines of the first 64 KiB are labelled with, or one for labels without names."""
-    head, offset = inp.stream.peek(HEAD)[:HEAD], 0
+    head, offset = inp.head(), 0
     if not any(mark in head for mark in (b"]", b": ", b"|")):
         return
     look, lines = _Look(), 0
@@ -95,7 +95,8 @@ def line_labels(inp: Input) -> Iterator[Fact]:
     for number, raw in enumerate(head.split(b"\n"), 1):
         if raw.strip() and offset + len(raw) < HEAD:
             lines += 1
-            label = look.see(cleaned(raw[:200].decode("utf-8", "replace")))
+            # a label begins with a letter or a bracket: most lines begin with a date
+            label = None if raw[:1].isdigit() else look.see(cleaned(raw[:200].decode("utf-8", "replace")))
             if label and label.name not in first:
                 first[label.name] = span_of(inp.path, raw.rstrip(b"\r"), offset, number, 1)
         offset += len(raw) + 1

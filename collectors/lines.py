@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.blocks import CONTEXT, Block
-from neuron_doctor.collectors.prefixes import Line, peel
+from neuron_doctor.collectors.prefixes import Channel, Line, peel
 from neuron_doctor.engine.facts import Place
 from neuron_doctor.engine.regexes import regex
 
@@ -69,11 +69,12 @@ def decoded(raw: bytes) -> str:
 
 
 class Gist(Struct, frozen=True):
-    """What a line is to those around it: its message; the place that its last record states; whether that begins with a
-    header that has a time (or with the host whose result Ansible prints below), and goes on below."""
+    """What a line is to those around it: its message; the place that its last record states, and whose it is; whether that begins
+    with a header that has a time (or with the host whose result Ansible prints below), and goes on below."""
 
     message: str
     place: Place
+    channel: Channel
     heads: bool
     unfinished: bool
 
@@ -84,7 +85,7 @@ def _gist(line: Line) -> Gist:
     heads = last.has_header and (last.instant is not None or opens)
     unfinished = heads and _is_unfinished(line.text[last.start : last.end].rstrip())
     message = "".join(line.text[record.start : record.end] for record in line.records)
-    return Gist(message, last.place, heads, unfinished)
+    return Gist(message, last.place, last.channel, heads, unfinished)
 
 
 def _is_unfinished(message: str) -> bool:
@@ -96,6 +97,8 @@ class Lines(Struct):
 
     block: Block
     gists: dict[bytes, Gist]
+    #: What is around the line that was last looked at, and how much of it.
+    near: tuple[tuple[int, int, int], list[str]] | None = None
     _peeled: dict[tuple[int, int], Line] = field(default_factory=dict)
     _here: dict[tuple[int, int], Gist] = field(default_factory=dict)
 

@@ -10,7 +10,17 @@ from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.instance_types import device_count
-from neuron_doctor.collectors.snapshot import Line, command_of, fact, from_lines, has_form, head_lines, opening, output
+from neuron_doctor.collectors.snapshot import (
+    Line,
+    command_of,
+    fact,
+    first_line,
+    from_lines,
+    has_form,
+    head_lines,
+    opening,
+    output,
+)
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.regexes import regex
 
@@ -43,9 +53,11 @@ def _sniff(head: bytes, _name: str) -> bool:
 def _called(head: bytes) -> bool | None:
     """Whether the first of several commands, whose outputs stand below each other, is lspci; None where there is one or none.
     `lspci | grep -c EFA` prints a number, and `ls /dev/infiniband` behind it no device."""
+    if command_of(first_line(head)) is None:
+        return None
     texts = head.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()[:_LINES_OF_COMMANDS]
     commands = [command for text in texts if (command := command_of(text)) is not None]
-    if len(commands) <= 1 or command_of(texts[0]) is None:
+    if len(commands) <= 1:
         return None
     return bool(_COMMAND.match(commands[0])) and any(_PLAIN.match(text) for text in texts)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,10 +14,12 @@ from neuron_doctor.collectors.group_lists import groups_text
 from neuron_doctor.collectors.lines import Gist, Lines, decoded, timeless
 from neuron_doctor.collectors.masking import MASK, masked, without_secrets
 from neuron_doctor.collectors.nrt import CODES, SYMBOLS
-from neuron_doctor.collectors.prefixes import Record, cleaned, times_of
+from neuron_doctor.collectors.prefixes import Channel, Record, cleaned, times_of
 from neuron_doctor.collectors.timestamps import time_of_day
-from neuron_doctor.collectors.windows import windows
+from neuron_doctor.collectors.windows import near_texts, windows
 from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Span, Value, span_of
+from neuron_doctor.engine.line_ends import most_line_ends
+from neuron_doctor.engine.loosening import required_words
 from neuron_doctor.engine.patterns import Pattern, read_captures
 from neuron_doctor.engine.regexes import compiled
 
@@ -195,34 +197,54 @@ def _in_line(lines: Lines, begin: int, end: int, pattern: Pattern) -> Found | No
     regex = pattern.compiled()
     line = lines.whole(begin, end)
     for record in line.records:
-        if _channel_fits(pattern, record) and (match := regex.search(line.text[record.start : record.end])):
+        if _channel_fits(pattern, record.channel) and (match := regex.search(line.text[record.start : record.end])):
             return Found(match.groupdict(), match[0], record)
     match = regex.search(timeless(line.text))
     if match is None:
         return None
     record = next((r for r in line.records if r.start <= match.start() < r.end), line.records[-1])
-    return Found(match.groupdict(), match[0], record) if _channel_fits(pattern, record) else None
+    return Found(match.groupdict(), match[0], record) if _channel_fits(pattern, record.channel) else None
 
 
-def _channel_fits(pattern: Pattern, record: Record) -> bool:
-    return pattern.channel in ("any", record.channel.value)
+def _channel_fits(pattern: Pattern, channel: Channel) -> bool:
+    return pattern.channel in ("any", channel.value)
 
 
 def _in_window(lines: Lines, begin: int, end: int, pattern: Pattern) -> Found | None:
     """A match over the neighbours of the anchor's line that takes in that line."""
-    anchor = lines.gist(begin, end).message
+    gist = lines.gist(begin, end)
+    anchor = gist.message
     search, parts = compiled(pattern.search).search, anchor.split("\n")
     found = [number for number, part in enumerate(parts) if search(part)]
-    if not found or not _channel_fits(pattern, lines.peeled(begin, end).records[-1]):  # spare its neighbours
+    if not found or not _channel_fits(pattern, gist.channel):  # spare its neighbours
         return None
     if pattern.above and not any(_fits_above(lines, begin, parts[:number], pattern.above) for number in found):
         return None
+    regex = pattern.compiled()
+    near = near_texts(lines, begin, end, most_line_ends(pattern.regex))
+    if near and not any(_has_words(pattern, text) and regex.search(text) for text in near):
+        return None
     for window in windows(lines, begin, end):
-        at = sum(map(len, window.before)) + len(window.before)
-        for match in pattern.compiled().finditer("\n".join([*window.before, window.anchor, *window.after])):
+        at = window.at
+        for match in regex.finditer(window.text):
             if match.start() <= at + len(window.anchor) and match.end() > at:
                 return Found(match.groupdict(), anchor, lines.peeled(begin, end).records[-1])
     return None
+
+
+def _has_words(pattern: Pattern, text: str) -> bool:
+    """Whether the words are there without which the pattern cannot match; what is not ASCII may have them in other letters."""
+    if not text.isascii():
+        return True
+    lowered = text.lower()
+    return all(word in lowered for word in _words_around(pattern.search, pattern.regex))
+
+
+@lru_cache(maxsize=1024)
+def _words_around(anchor: str, regex: str) -> tuple[str, ...]:
+    """What a pattern needs beside its anchor, which is there."""
+    own = required_words(anchor)
+    return tuple(word for word in required_words(regex) if not any(word in one for one in own))
 
 
 def _fits_above(lines: Lines, begin: int, parts: Sequence[str], above: str) -> bool:

@@ -10,15 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neuron_doctor.collectors.base import Input
-from neuron_doctor.collectors.blocks import Block
-from neuron_doctor.collectors.lines import decoded
-from neuron_doctor.collectors.prefixes import Channel, peel
+from neuron_doctor.collectors.matches import Candidate
+from neuron_doctor.collectors.prefixes import Channel
 from neuron_doctor.engine.facts import Fact, span_of
+from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.regexes import regex
 
 _ROW = regex(
     rb"\[ {0,8}\d{1,10}\] {1,8}(?P<uid>\d{1,10}) {1,8}\d{1,10} {1,20}\d{1,12} {1,20}(?P<rss>\d{1,12})(?: {1,20}-?\d{1,15}){3,6}"
     rb" {1,12}(?P<name>[^\s\d-][^\r\n]{0,63})\r?(?:\n|\Z)"
+)
+#: What is looked for beside the patterns of the rules: the columns before the name, with as many pages as matter. To try each
+#: bracket of a log with the whole row took a fifteenth of a scan.
+TABLE_ROW = Pattern(
+    "oom-table-row", r"\] {1,8}\d{1,10} {1,8}\d{1,10} {1,20}\d{1,12} {1,20}\d{5,12} ", "kernel", emits="memory-holder"
 )
 #: Pages are counted, of so many KiB on x86 and on Graviton as AWS runs it.
 _PAGE_KB = 4
@@ -26,18 +31,17 @@ _PAGE_KB = 4
 _LEAST_KB = 64 * 1024
 
 
-def memory_holders(block: Block, inp: Input) -> Iterator[Fact]:
-    """A `memory-holder` fact for each row of such a table in a block, but for those of small processes."""
-    for row in _ROW.finditer(block.data, block.start, block.end):
-        held = int(row["rss"]) * _PAGE_KB
-        if held < _LEAST_KB:
-            continue
-        begin, end = block.line_bounds(row.start())
-        raw = block.data[begin:end]
-        record = peel(decoded(raw)).records[0]
-        if record.channel is Channel.KERNEL:
-            span = span_of(inp.path, raw.rstrip(b"\r"), block.base + begin, block.line_number(begin), 1)
-            data = {"command": row["name"].decode("utf-8", "replace").rstrip(), "uid": int(row["uid"]), "held_kb": held}
-            yield Fact(
-                "memory-holder", data, record.place.over(inp.place), span, inp.source_id or inp.path, record.instant
-            )
+def memory_holder(candidate: Candidate, inp: Input) -> Iterator[Fact]:
+    """A `memory-holder` fact for a row of such a table, but for that of a small process."""
+    lines, begin, end = candidate.lines, candidate.begin, candidate.end
+    block = lines.block
+    row = _ROW.search(block.data, begin, min(end + 1, block.end))
+    held = int(row["rss"]) * _PAGE_KB if row else 0
+    if row is None or held < _LEAST_KB:
+        return
+    record = lines.peeled(begin, end).records[0]
+    if record.channel is Channel.KERNEL:
+        raw = block.data[begin:end].rstrip(b"\r")
+        span = span_of(inp.path, raw, candidate.offset, block.line_number(begin), 1)
+        data = {"command": row["name"].decode("utf-8", "replace").rstrip(), "uid": int(row["uid"]), "held_kb": held}
+        yield Fact("memory-holder", data, record.place.over(inp.place), span, inp.source_id or inp.path, record.instant)

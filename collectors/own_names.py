@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from neuron_doctor.collectors.base import HEAD, Input
+from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.hints import bare, has_shape_of_host
 from neuron_doctor.collectors.no_host_words import may_name_a_host
 from neuron_doctor.engine.facts import Fact, span_of
@@ -31,9 +31,8 @@ def own_names(inp: Input) -> Iterator[Fact]:
     """An `identity` for each name in the path of a source that its beginning says of a host."""
     if inp.place.host or inp.place.container:
         return
-    head = b""
+    head = inp.head()
     for name in _names(inp.path):
-        head = head or inp.stream.peek(HEAD)[:HEAD]
         if name.encode() in head and (said := _saying(name).search(head)):
             begin = head.rfind(b"\n", 0, said.start()) + 1
             end = head.find(b"\n", said.end())

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from neuron_doctor.collectors.base import HEAD, Input
+from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.blocks import Block
 from neuron_doctor.collectors.masking import without_secrets
 from neuron_doctor.engine.facts import Fact, Place, span_of
@@ -55,7 +55,7 @@ class ProcessTable(Struct):
 
 def process_table(inp: Input) -> ProcessTable | None:
     """The reader of the tables of a text, where one stands in its first 64 KiB."""
-    head = inp.stream.peek(HEAD)[:HEAD]
+    head = inp.head()
     return ProcessTable() if b"PID" in head and _HEADER.search(head) else None
 
 

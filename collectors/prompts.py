@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from neuron_doctor.collectors.base import HEAD, Input
+from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.environment import place_of_environment
 from neuron_doctor.collectors.prefixes import cleaned
 from neuron_doctor.engine.facts import Fact, Place, Span, Value, span_of
@@ -44,7 +44,7 @@ def prompted_hosts(inp: Input) -> Iterator[Fact]:
     that all commands give, if they give one, for each of these commands."""
     seen: set[str] = set()
     commands: list[tuple[str, Span]] = []
-    head, offset = inp.stream.peek(HEAD)[:HEAD], 0
+    head, offset = inp.head(), 0
     for number, raw in enumerate(head.split(b"\n") if _may_prompt(head) else (), 1):
         if _may_prompt(raw) and (prompt := _prompted(raw)):
             host, command = prompt

@@ -101,17 +101,23 @@ def fact(
     return Fact(kind, data, place.over(Place(host=line.host)).over(inp.place), span, inp.source_id, instant)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def head_lines(head: bytes, limit: int = HEAD) -> tuple[str, ...]:
     """The lines of output in the first `limit` bytes; a line cut by the limit is left out, binary data has none. Several
     collectors ask for those of the same input, one after the other: they are cut once."""
     return tuple(filter(_is_output, _texts(head, limit)))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
 def opening(head: bytes) -> str:
     """The first line of output, or nothing. It alone is looked for: most inputs are refused because of it."""
     return next(filter(_is_output, _texts(head, _OPENING)), "")
+
+
+def first_line(head: bytes) -> str:
+    """The first line, whatever it is."""
+    first = head[: head.find(b"\n") + 1] or head
+    return next(iter(first.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()), "")
 
 
 def _texts(head: bytes, limit: int) -> list[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 from collections import deque
 from collections.abc import Callable, Iterator
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from neuron_doctor.collectors.base import HEAD, Input
+from neuron_doctor.engine.digests import blake2b
 from neuron_doctor.engine.facts import Place
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
+from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import CONTEXT, Block, blocks
 from neuron_doctor.collectors.cut_traceback import cut_traceback
 from neuron_doctor.collectors.line_labels import line_labels
@@ -25,7 +25,7 @@ from neuron_doctor.collectors.matches import (
     place_of,
     read_of,
 )
-from neuron_doctor.collectors.oom_table import memory_holders
+from neuron_doctor.collectors.oom_table import TABLE_ROW, memory_holder
 from neuron_doctor.collectors.own_names import own_names
 from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
@@ -34,7 +34,7 @@ from neuron_doctor.collectors.prompts import prompted_hosts
 from neuron_doctor.collectors.shown_zones import shown_zones
 from neuron_doctor.collectors.snapshot import lines_of
 from neuron_doctor.collectors.step_times import step_times
-from neuron_doctor.collectors.storms import KEEP_TIMES, Steps, Storm
+from neuron_doctor.collectors.storms import CELL, KEEP_TIMES, Steps, Storm
 from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place
 from neuron_doctor.engine.matcher import Matcher
 from neuron_doctor.engine.patterns import Pattern, PatternSet
@@ -89,13 +89,16 @@ class _Scan(Struct):
     places: dict[Place, Place] = field(default_factory=dict)
 
 
-def text_collector(patterns: PatternSet, matcher: Matcher) -> Collector:
-    """The collector of everything that is text and nothing more special. It must be asked last."""
+def text_collector(patterns: PatternSet, build: Callable[[Sequence[Pattern]], Matcher]) -> Collector:
+    """The collector of everything that is text and nothing more special. It must be asked last. `build` makes the matcher of what
+    it looks for: these patterns, and what it knows itself."""
 
     shapes = _Shapes()
+    wanted = (*patterns.patterns, TABLE_ROW)
+    matcher = build(wanted)
 
     def collect(inp: Input) -> Iterable[Fact]:
-        return _collect(_Scan(inp, patterns.patterns, matcher, shapes))
+        return _collect(_Scan(inp, wanted, matcher, shapes))
 
     title = "logs of the runtime, frameworks, launchers and the kernel"
     return Collector("log", title, is_text, collect, divisible=True)
@@ -117,14 +120,14 @@ _OPENING = 2048
 
 
 def _collect(scan: _Scan) -> Iterator[Fact]:
-    notes = is_notes(scan.inp.stream.peek(HEAD)[:HEAD], scan.inp.name)
+    notes = is_notes(scan.inp.head(), scan.inp.name)
     size = 0
     table = None
     if not scan.inp.extent.begin and not notes:
         yield from prompted_hosts(scan.inp)
         yield from line_labels(scan.inp)
         yield from own_names(scan.inp)
-        if b"UTC" in (opening := scan.inp.stream.peek(_OPENING)[:_OPENING]):
+        if b"UTC" in (opening := scan.inp.head()[:_OPENING]):
             yield from shown_zones(scan.inp, lines_of(opening))
         table = process_table(scan.inp)
     for block in blocks(scan.inp.stream, scan.inp.extent):
@@ -134,7 +137,6 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
             yield from _facts(scan, candidates)
         if table:
             yield from table.rows(block, scan.inp)
-        yield from memory_holders(block, scan.inp)
         scan.inp.records += block.lines()
         yield from _progress(scan, last=block.last)
         for timed in scan.times.finished(last=block.last):
@@ -183,10 +185,14 @@ def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
         if pattern.emits == "step-time":
             scan.times.add(candidate)
             continue
+        if pattern is TABLE_ROW:
+            yield from memory_holder(candidate, scan.inp)
+            continue
         place, match = _where(scan, candidate, shape)
         if place is None:
             continue
-        yield from _ended_storms(scan, candidate.offset)
+        if candidate.offset // CELL != scan.storm.cell:
+            yield from _ended_storms(scan, candidate.offset)
         if match and pattern.emits == "log-loss" and (instant := instant_of(candidate, match)):
             scan.inp.gaps.append(Gap(instant, instant))
         if scan.storm.keeps(candidate, place) and (match := match or _match(scan, candidate, shape)):

@@ -60,16 +60,25 @@ _FORMATS = (
     _format((b"\n:",), rb'^:(?:msg|rawmsg|programname), ?!?(?:contains|regex|ereregex|startswith|isequal),? ?"'),
     _format((b"\nwatchfor /",), rb"^watchfor /", rb"^[ \t]{1,8}(?:echo|exec|mail|pipe|throttle|threshold)\b"),
 )
-#: A line that a program wrote, and objects of a cluster in which something happens.
-_HAPPENED = regex(
+#: A line that a program wrote.
+_WROTE = (
     rb"^\W{0,3}\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|^\[ {0,11}\d{1,9}\.\d{6}\]|^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
-    rb"|^Traceback \(most recent call last\):|\"?\bkind\"?: \"?(?:Pod|Node|Event|Job|Workflow|\w{2,12}Job)\"?,?\s*$",
+    rb"|^Traceback \(most recent call last\):"
+)
+_WRITTEN = regex(_WROTE, re.MULTILINE)
+#: The same, and objects of a cluster in which something happens.
+_HAPPENED = regex(
+    _WROTE + rb"|\"?\bkind\"?: \"?(?:Pod|Node|Event|Job|Workflow|\w{2,12}Job)\"?,?\s*$",
     re.MULTILINE,
 )
+#: In so much of nearly every log a line of a program stands (bytes): looking for the formats takes thirty times as long.
+_OPENING = 2048
 
 
 def is_watch_rules(head: bytes, _name: str) -> bool:
     """Whether it is the settings of a program that watches for messages."""
+    if _WRITTEN.search(head, 0, _OPENING):
+        return False
     text = b"\n" + head.replace(b"\r\n", b"\n")
     return any(_is_of(text, *known) for known in _FORMATS) and _HAPPENED.search(text) is None
 

@@ -22,6 +22,8 @@ from neuron_doctor.engine.regexes import regex
 
 #: A pattern with an anchor sees so many lines before and after the anchor's line.
 LINES_BEFORE, LINES_AFTER = 16, 8
+#: How far smaller windows reach, either way.
+_NEAR = (1, 4, 9)
 #: Among so many times as many lines those of one speaker are looked for.
 _SPEAKERS = 8
 _LABEL = regex(rb"(?:\[[A-Za-z][\w.-]{0,62}(?::\d{1,10})?\]|[A-Za-z\d][\w.-]{0,62} {0,40}[:|])(?=[ \t\r]|$)")
@@ -36,15 +38,37 @@ class Window(Struct, frozen=True):
     anchor: str
     after: list[str]
 
+    @property
+    def text(self) -> str:
+        """All of them."""
+        return "\n".join([*self.before, self.anchor, *self.after])
 
-def windows(lines: Lines, begin: int, end: int) -> Iterator[Window]:
-    """What may be around the line, the likelier first: nothing but the lines of its own speaker where there is one for sure.
-    Each is made when it is asked for: most candidates are of the first one, or are none."""
+    @property
+    def at(self) -> int:
+        """Where its own begins in the text."""
+        return sum(map(len, self.before)) + len(self.before)
+
+
+def windows(lines: Lines, begin: int, end: int, most: int = LINES_BEFORE) -> Iterator[Window]:
+    """What may be around the line, with at `most` so many lines on either side, the likelier first: nothing but the lines of its
+    own speaker where there is one for sure. Each is made when it is asked for: most candidates are of the first, or are none."""
     label = _speaker_of(lines, begin, end)
     if label is None or lines.gist(begin, end).place.host is None:
-        yield _around(lines, begin, end)
+        yield _around(lines, begin, end, most)
     if label is not None:
-        yield _of_speaker(label, lines, begin, end)
+        yield _of_speaker(label, lines, begin, end, most)
+
+
+def near_texts(lines: Lines, begin: int, end: int, reach: float) -> list[str]:
+    """The texts of smaller windows, one of which holds all of any match that takes in the line and has at most `reach` line
+    ends; none where that is no less than everything. The patterns of a line that reach about as far ask for the same ones."""
+    most = next((some for some in _NEAR if reach <= some), None)
+    if most is None:
+        return []
+    key = (begin, end, most)
+    if lines.near is None or lines.near[0] != key:
+        lines.near = key, [window.text for window in windows(lines, begin, end, most)]
+    return lines.near[1]
 
 
 def _speaker_of(lines: Lines, begin: int, end: int) -> bytes | None:
@@ -65,21 +89,21 @@ def _is_no_name(label: bytes) -> bool:
     )
 
 
-def _around(lines: Lines, begin: int, end: int) -> Window:
+def _around(lines: Lines, begin: int, end: int, most: int) -> Window:
     """The line and its neighbours, whoever speaks."""
     return Window(
-        [lines.gist(*bounds).message for bounds in lines.above(begin, LINES_BEFORE)][::-1],
+        [lines.gist(*bounds).message for bounds in lines.above(begin, min(most, LINES_BEFORE))][::-1],
         lines.gist(begin, end).message,
-        [lines.gist(*bounds).message for bounds in lines.below(end, LINES_AFTER)],
+        [lines.gist(*bounds).message for bounds in lines.below(end, min(most, LINES_AFTER))],
     )
 
 
-def _of_speaker(label: bytes, lines: Lines, begin: int, end: int) -> Window:
+def _of_speaker(label: bytes, lines: Lines, begin: int, end: int, most: int) -> Window:
     """The line and its neighbours among those that begin like it."""
     return Window(
-        list(_of(label, lines, lines.above(begin, LINES_BEFORE * _SPEAKERS), LINES_BEFORE))[::-1],
+        list(_of(label, lines, lines.above(begin, LINES_BEFORE * _SPEAKERS), min(most, LINES_BEFORE)))[::-1],
         _without(label, lines.gist(begin, end).message),
-        list(_of(label, lines, lines.below(end, LINES_AFTER * _SPEAKERS), LINES_AFTER)),
+        list(_of(label, lines, lines.below(end, LINES_AFTER * _SPEAKERS), min(most, LINES_AFTER))),
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import sys
-from array import array
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -17,15 +16,19 @@ from typing import TYPE_CHECKING, Any
 from neuron_doctor.engine.regexes import Expression
 
 if TYPE_CHECKING:
+    from msgspec import Raw
+
     from neuron_doctor.keep import Keep
 
 _SORT = "expressions"
 #: Of rules that were changed many times, expressions are left that nobody asks for: then all are made anew.
 _MOST = 4_000
-_PARTS = (AttributeError, ImportError, TypeError, ValueError, RuntimeError)
+_PARTS = (AttributeError, ImportError, TypeError, ValueError, RuntimeError, OverflowError)
 
-#: What `re` makes of an expression: all flags, the code in machine words, how many groups, and their names in order.
-_Code = tuple[int, bytes, int, list[str | None]]
+#: What `re` makes of an expression: all flags, the words of the code, how many groups, and their names in order.
+_Code = tuple[int, list[int], int, list[str | None]]
+#: How they are kept; counts up when that changes.
+_FORMAT = 2
 
 
 class KeptExpressions:
@@ -33,14 +36,17 @@ class KeptExpressions:
 
     def __init__(self) -> None:
         self._keep: Keep | None = None
-        self._known: Mapping[Expression, _Code] = {}
+        self._known: dict[Expression, _Code | Raw] = {}
 
     def recall(self, expression: Expression) -> re.Pattern[Any] | None:
         """The pattern that an earlier run made of it, if one did."""
         if self._keep is None:
             self._open()
-        code = self._known.get(expression)
-        return pattern_of(expression, code) if code else None
+        code = _read(self._known.get(expression))
+        if code is None:
+            self._known.pop(expression, None)
+            return None
+        return pattern_of(expression, code)
 
     def remember(self, made: Iterable[Expression]) -> None:
         """Keep what this run has compiled beside what was kept before, if there is anything new."""
@@ -60,13 +66,22 @@ class KeptExpressions:
         self._known = _unpacked(kept) if kept else {}
 
 
-#: As they are kept: whether the expression is one of bytes, its text, its flags, and its code.
-_Row = tuple[bool, str, int, _Code]
+def _read(code: _Code | Raw | None) -> _Code | None:
+    """The code of one expression: a run uses a few hundred of thousands, and the others are not read."""
+    from msgspec import DecodeError, Raw, msgpack  # noqa: PLC0415 - not for --help
+
+    if not isinstance(code, Raw):
+        return code
+    try:
+        return msgpack.decode(code, type=_Code)
+    except DecodeError:
+        return None
 
 
-def _packed(known: Mapping[Expression, _Code]) -> bytes:
+def _packed(known: Mapping[Expression, _Code | Raw]) -> bytes:
     from msgspec import msgpack  # noqa: PLC0415 - not for --help
 
+    # as they are kept: whether the expression is one of bytes, its text, its flags, and its code
     return msgpack.encode([(*_plain(pattern), flags, code) for (pattern, flags), code in known.items()])
 
 
@@ -74,11 +89,11 @@ def _plain(pattern: str | bytes) -> tuple[bool, str]:
     return (True, pattern.decode("latin-1")) if isinstance(pattern, bytes) else (False, pattern)
 
 
-def _unpacked(kept: bytes) -> dict[Expression, _Code]:
-    from msgspec import DecodeError, msgpack  # noqa: PLC0415 - not for --help
+def _unpacked(kept: bytes) -> dict[Expression, _Code | Raw]:
+    from msgspec import DecodeError, Raw, msgpack  # noqa: PLC0415 - not for --help
 
     try:
-        rows = msgpack.decode(kept, type=list[_Row])
+        rows = msgpack.decode(kept, type=list[tuple[bool, str, int, Raw]])
     except DecodeError:
         return {}
     return {(text.encode("latin-1") if of_bytes else text, flags): code for of_bytes, text, flags, code in rows}
@@ -86,9 +101,9 @@ def _unpacked(kept: bytes) -> dict[Expression, _Code]:
 
 def _key() -> str:
     """What code depends on: this very Python."""
-    from hashlib import sha256  # noqa: PLC0415
+    from neuron_doctor.engine.digests import sha256  # noqa: PLC0415
 
-    return sha256(f"{sys.version} {sys.byteorder} {array('I').itemsize}".encode()).hexdigest()
+    return sha256(f"{sys.version} {_FORMAT}".encode()).hexdigest()
 
 
 def code_of(expression: Expression) -> _Code | None:
@@ -101,7 +116,7 @@ def code_of(expression: Expression) -> _Code | None:
         names: list[str | None] = [None] * parsed.state.groups
         for name, number in parsed.state.groupdict.items():
             names[number] = name
-        return flags | parsed.state.flags, array("I", code).tobytes(), parsed.state.groups - 1, names
+        return flags | parsed.state.flags, list(map(int, code)), parsed.state.groups - 1, names
     except _PARTS:
         return None
 
@@ -113,7 +128,7 @@ def pattern_of(expression: Expression, code: _Code) -> re.Pattern[Any] | None:
         made: re.Pattern[Any] = import_module("_sre").compile(
             expression[0],
             flags,
-            array("I", words).tolist(),
+            words,
             groups,
             {name: number for number, name in enumerate(names) if name is not None},
             tuple(names),

@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from neuron_doctor.__about__ import VERSION
+from neuron_doctor.engine.digests import sha256
 from neuron_doctor.keep import Keep
 
 _SORT = "installed"

@@ -10,8 +10,8 @@ import os
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
-from hashlib import sha256
 
+from neuron_doctor.engine.digests import blake2b
 from neuron_doctor.userdirs import user_directory
 
 #: Names the directory, or turns the cache off.
@@ -35,11 +35,10 @@ class Keep:
         try:
             file = os.open(f"{sort}-{key}", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self._at)
             with open(file, "rb", buffering=0) as stream:
-                data = stream.read() if _is_ours(os.fstat(file)) else b""
+                digest, content = (stream.read(_DIGEST), stream.read()) if _is_ours(os.fstat(file)) else (b"", b"")
         except OSError:
             return None
-        content = data[_DIGEST:]
-        return content if content and sha256(content).digest() == data[:_DIGEST] else None
+        return content if content and blake2b(content, digest_size=_DIGEST).digest() == digest else None
 
     def put(self, sort: str, key: str, content: bytes) -> None:
         """Store these bytes, in one step: others see all of them or nothing."""
@@ -50,7 +49,7 @@ class Keep:
             file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=self._at)
             try:
                 with open(file, "wb") as stream:
-                    stream.write(sha256(content).digest() + content)
+                    stream.write(blake2b(content, digest_size=_DIGEST).digest() + content)
                 os.replace(name, f"{sort}-{key}", src_dir_fd=self._at, dst_dir_fd=self._at)
             except OSError:
                 os.unlink(name, dir_fd=self._at)

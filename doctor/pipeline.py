@@ -42,8 +42,9 @@ def rulebook_for(request: Request) -> Rulebook:
 def diagnose_paths(request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None) -> Diagnosis:
     """The diagnosis of everything that the request names. Raises MissingPath."""
     engine = engine_for(request.packs, rulebook)
-    found = diagnose(rulebook, _collected(request, rulebook, engine, stdin))
-    return replace(found, plugins=engine.plugins)
+    collected, plugins = [_collected(request, rulebook, engine, stdin)], engine.plugins
+    del engine  # its database, and what it knows of lines: the diagnosis takes their room
+    return replace(diagnose(rulebook, collected.pop()), plugins=plugins)
 
 
 def collect(request: Request, rulebook: Rulebook, stdin: BinaryIO | None = None) -> Collection:

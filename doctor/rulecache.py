@@ -10,7 +10,6 @@ import pickle
 import sys
 from collections.abc import Sequence
 from functools import cache
-from hashlib import sha256
 from io import BytesIO
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +19,7 @@ from msgspec.structs import replace
 import neuron_doctor.engine
 from neuron_doctor.__about__ import VERSION
 from neuron_doctor.engine import conditions, expressions, grades, rulefile, sitefile
+from neuron_doctor.engine.digests import sha256
 from neuron_doctor.engine.errors import Location
 from neuron_doctor.engine.packfiles import PackFile
 from neuron_doctor.engine.parameters import Parameter

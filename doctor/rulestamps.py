@@ -12,9 +12,9 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 
 from neuron_doctor.__about__ import VERSION
+from neuron_doctor.engine.digests import sha256
 from neuron_doctor.engine.packfiles import PackFile, Root, paths_of
 
 #: Longer than the tick of any file system: that of FAT is two seconds.

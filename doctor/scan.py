@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from neuron_doctor.collectors.base import HEAD, Collector, Input, SniffFailed, UnreadableInput
+from neuron_doctor.collectors.base import Collector, Input, SniffFailed, UnreadableInput
 from neuron_doctor.collectors.blocks import WHOLE, Extent
 from neuron_doctor.collectors.catalogue import collectors_for
 from neuron_doctor.collectors.coverage import Coverage
@@ -38,9 +39,8 @@ class Engine(Struct, frozen=True):
         plugins: tuple[Plugin, ...] = (),
     ) -> Engine:
         """Compile the patterns; `pure` without Vectorscan. `further` are the collectors of the plug-ins."""
-        patterns = rulebook.patterns
-        matcher = build_matcher(patterns.patterns, pure=pure, store=keep_of_user())
-        return cls(collectors_for(patterns, matcher, further), plugins)
+        build = partial(build_matcher, pure=pure, store=keep_of_user())
+        return cls(collectors_for(rulebook.patterns, build, further), plugins)
 
 
 class Scanned(Struct, frozen=True):
@@ -71,7 +71,7 @@ def scan_input(inp: Input, engine: Engine) -> Scanned:
     reported."""
     facts: list[Fact] = []
     try:
-        head = inp.stream.peek(HEAD)[:HEAD]
+        head = inp.head()
         collector = collector_for(head, inp.name, engine.collectors, inp.problem)
         if collector:
             inp.kind = collector.kind

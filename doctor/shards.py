@@ -133,7 +133,7 @@ def scan(shard: Shard, engine: Engine, stdin: BinaryIO | None = None) -> list[Sc
     for file in shard.files:
         for inp in inputs_of(file, stdin):
             inp.extent = shard.extent
-            scanned += scan_part(inp) if is_part(inp.stream.peek(HEAD)) else [scan_input(inp, engine)]
+            scanned += scan_part(inp) if is_part(inp.head()) else [scan_input(inp, engine)]
     return scanned
 
 

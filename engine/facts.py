@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from enum import StrEnum
 from operator import attrgetter
 
 from msgspec import Struct, field
+
+from neuron_doctor.engine.digests import sha256
 
 #: What a field of a fact may hold. Tuples nest, so that a summary (of a ring buffer, say) stays one immutable fact.
 Scalar = str | int | float | bool | None
@@ -111,7 +112,7 @@ def span_of(path: str, raw: bytes, offset: int, line: int | None = None, column:
         line=line,
         column=column,
         text=text[:MAX_TEXT],
-        sha256=hashlib.sha256(raw).hexdigest(),
+        sha256=sha256(raw).hexdigest(),
         truncated=len(text) > MAX_TEXT,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,6 +11,7 @@ from msgspec.structs import replace
 from neuron_doctor.engine.action_words import action, headline, words_of
 from neuron_doctor.engine.bystanders import is_of_pod
 from neuron_doctor.engine.decide import Graph
+from neuron_doctor.engine.digests import sha256
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span, pod_of, ranks_of
 from neuron_doctor.engine.grades import Role
 from neuron_doctor.engine.match import Match, canonical
@@ -188,7 +188,7 @@ def _interval(facts: Iterable[Fact]) -> tuple[Instant | None, Instant | None]:
 
 def _finding_id(rule: str, place: Place, facts: Iterable[Fact]) -> str:
     content = sorted((fact.name, fact.span.sha256, fact.span.offset) for fact in facts)
-    digest = hashlib.sha256(repr((rule, place, content)).encode()).hexdigest()
+    digest = sha256(repr((rule, place, content)).encode()).hexdigest()
     return f"{rule}-{digest[:10]}"
 
 

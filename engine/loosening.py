@@ -73,6 +73,34 @@ def required_literal(regex: str) -> bytes:
     return max(runs, key=len).encode()
 
 
+def required_words(regex: str) -> tuple[str, ...]:
+    """All runs of plain characters that every match contains, in lower case: of a match in ASCII, which `lower` takes to what a
+    regex takes for the same. None where none is sure (alternatives, blanks that mean nothing)."""
+    return () if _VERBOSE.search(regex) else tuple(dict.fromkeys(_words(list(_split_atoms(regex)))))
+
+
+def _words(atoms: list[str]) -> Iterator[str]:
+    if "|" in atoms:
+        return
+    run = ""
+    for atom, following in zip(atoms, [*atoms, ""][1:], strict=True):
+        character = _literal_of(atom)
+        optional = bool(_QUANTIFIER.fullmatch(following))
+        if character and not optional:
+            run += character.lower()
+            if following != "+":
+                continue
+        if run:
+            yield run
+        run = ""
+        if atom[0] == "(" and not optional and (inner := _CASED_GROUP.match(atom)):
+            yield from _words(list(_split_atoms(atom[inner.end() : -1])))
+    if run:
+        yield run
+
+
+_VERBOSE = regex(r"\(\?[a-zA-Z]{0,8}x")
+_CASED_GROUP = regex(r"\((?:\?(?:-?i)?:|\?P<\w+>|(?!\?))")
 _PLAIN_GROUP = regex(r"\((?:\?:|\?P<\w+>|(?!\?))")
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
 
+from neuron_doctor.engine.digests import sha256
 from neuron_doctor.engine.errors import Location
 from neuron_doctor.engine.expressions import version_of
 from neuron_doctor.engine.packfiles import MANIFEST, PackFile

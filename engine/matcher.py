@@ -5,13 +5,13 @@ A candidate is only that: the pattern's own regex on the line decides. So both e
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from neuron_doctor.engine.digests import blake2b
 from neuron_doctor.engine.loosening import required_literal, sought
 from neuron_doctor.engine.patterns import Pattern
 
@@ -69,7 +69,7 @@ class _Vectorscan:
         searched = "\n".join(f"{p.emits} {p.search}" for p in self._patterns)
         version = getattr(hyperscan, "__version__", "")
         known = f"{_FORMAT} {version} {os.uname().machine}\n{searched}"
-        key = hashlib.sha256(known.encode("utf-8", "surrogatepass")).hexdigest()
+        key = blake2b(known.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
         kept = self._store.get(_SORT, key) if self._store else None
         if kept:
             try:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from neuron_doctor.engine.digests import sha256
 from neuron_doctor.engine.expressions import PLACE_FIELDS
 from neuron_doctor.engine.facts import NOWHERE, Place, Value
 from neuron_doctor.engine.kinds import KINDS, FieldType
@@ -60,7 +60,7 @@ class PatternSet(Struct, frozen=True):
     @property
     def digest(self) -> str:
         """Sha256 over ids, expressions and types."""
-        return hashlib.sha256(repr(self.patterns).encode()).hexdigest()
+        return sha256(repr(self.patterns).encode()).hexdigest()
 
 
 def capture_type(pattern: Pattern, name: str) -> FieldType:

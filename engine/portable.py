@@ -9,7 +9,6 @@ length.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from itertools import chain, islice, starmap
 from operator import attrgetter
 from typing import Annotated, Any, TypeVar
@@ -17,6 +16,7 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import msgpack
 
+from neuron_doctor.engine.digests import sha256
 from neuron_doctor.engine.facts import (
     Clock,
     Collection,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine import conditions as cond
 from neuron_doctor.engine.condition_loader import Spot, condition_of, duration_at, query_of
+from neuron_doctor.engine.digests import sha256
 from neuron_doctor.engine.errors import Location, RulebookError, RuleError
 from neuron_doctor.engine.expression_tree import NotLinear
 from neuron_doctor.engine.expressions import RecordQuery
@@ -75,7 +75,7 @@ def compile_rulebook(
         tuple(ordered),
         PatternSet(patterns),
         MappingProxyType(loader.causes),
-        hashlib.sha256(b"\0".join(sorted(file.content for file in files))).hexdigest(),
+        sha256(b"\0".join(sorted(file.content for file in files))).hexdigest(),
         {name: where for name, (_, where) in loader.patterns.items()},
         tuple(loader.parameters[name] for name in sorted(loader.parameters)),
         tuple(replace(pack, rules=rules_of[pack.name]) for pack in packs),

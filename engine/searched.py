@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from hashlib import blake2b
 
 from msgspec.structs import replace
 
+from neuron_doctor.engine.digests import blake2b
 from neuron_doctor.engine.facts import Fact, Searched
 from neuron_doctor.engine.fitting import Fitting, is_dated
 from neuron_doctor.engine.kinds import KINDS, FactKind

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from hashlib import sha256
 
 from msgspec.structs import replace
 
+from neuron_doctor.engine.digests import sha256
 from neuron_doctor.engine.errors import Location
 from neuron_doctor.engine.packfiles import PackFile
 from neuron_doctor.engine.parameters import BadValue

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from statistics import median
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Place
 from neuron_doctor.engine.match import canonical
+from neuron_doctor.engine.median import median
 
 #: So many ranks must tell of so many steps; at most one in four of them can be the exception.
 _FEWEST_RANKS, _FEWEST_STEPS, _ONE_IN = 4, 4, 4

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from math import comb
-from statistics import median
 
 from msgspec import Struct
 
+from neuron_doctor.engine.median import median
 from neuron_doctor.engine.process_groups import ProcessGroup
 
 #: So many collectives must show that somebody waited, and in this share of them the others must have waited for the same

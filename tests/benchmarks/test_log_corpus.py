@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from small_packs import rulebook_of
 from benchmarks.catalogue_lines import CatalogueLines
 from benchmarks.log_corpus import HITS, LogCorpus, write_storm
 from benchmarks.log_templates import HOST, MINUTE, RANK, SPACED
+from benchmarks.processes import output_of, program
 from benchmarks.store import Store, bytes_of, files_of
 from benchmarks.stream_inputs import write_monitor, write_trace
+from neuron_doctor.engine.loosening import sought
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +31,30 @@ def corpus(lines: CatalogueLines) -> LogCorpus:
 def test_what_ripgrep_looks_for_over_bytes_has_no_characters_beyond_them(lines: CatalogueLines) -> None:
     """It refuses the whole file else, and most measures have no yardstick."""
     assert not all(one.isascii() for one in lines.expressions)
-    assert lines.for_ripgrep.isascii()
-    assert lines.for_ripgrep.count("\n") == len(lines.expressions)
+    for text in (lines.for_ripgrep, lines.shortened_for_ripgrep):
+        assert text.isascii()
+        assert text.count("\n") == len(lines.expressions)
+        assert all(text.splitlines()), "an empty one finds every line"
+
+
+def test_ripgrep_looks_for_what_the_rules_say_and_not_for_what_the_database_does(lines: CatalogueLines) -> None:
+    patterns = lines.rulebook.patterns.patterns
+    assert any(sought(pattern) != pattern.search for pattern in patterns)
+    wanted = [re.sub(r"\(\?P<\w+>", "(?:", pattern.search) for pattern in patterns if pattern.search.isascii()]
+    written = lines.for_ripgrep.splitlines()
+    assert [one for one in wanted if one.replace("\n", "\\x0a") not in written] == []
+
+
+@pytest.mark.skipif(program("rg") is None, reason="ripgrep is not installed")
+def test_ripgrep_takes_the_expressions_of_all_rules(lines: CatalogueLines, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("".join(f"{one}\n" for one in lines.hits), "utf-8")
+    found = []
+    for text in (lines.for_ripgrep, lines.shortened_for_ripgrep):
+        (tmp_path / "patterns").write_text(text, "utf-8")
+        command = ("rg", "--no-unicode", "-c", "-f", str(tmp_path / "patterns"), str(log))
+        found.append(int(output_of(command)))
+    assert 0 < found[0] <= found[1] <= len(lines.hits)
 
 
 @pytest.mark.heavy
@@ -68,8 +93,9 @@ def test_the_same_rank_writes_the_same_and_another_another(corpus: LogCorpus) ->
 
 
 def test_patterns_for_ripgrep_have_no_names_and_are_a_line_each(lines: CatalogueLines) -> None:
-    assert "?P<" not in lines.for_ripgrep
-    assert len(lines.for_ripgrep.splitlines()) == len(lines.rulebook.patterns.patterns)
+    for text in (lines.for_ripgrep, lines.shortened_for_ripgrep):
+        assert "?P<" not in text
+        assert len(text.splitlines()) == len(lines.rulebook.patterns.patterns)
 
 
 def test_an_input_is_made_once_and_anew_when_what_it_is_made_of_changes(tmp_path: Path) -> None:

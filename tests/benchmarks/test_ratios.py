@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import processes
 from benchmarks.growth import GROWTH, TIMES, picture
-from benchmarks.log_measures import LOG_MEASURES
+from benchmarks.log_measures import LOG_MEASURES, RG, RG_SHORTENED
 from benchmarks.measure import Measure, Prepared
 from benchmarks.page import page
 from benchmarks.processes import CommandFailed, Cost, cost_of
@@ -66,6 +67,24 @@ def test_what_a_process_costs_is_its_own_and_its_children() -> None:
     assert alone.peak_mb < 40, "what started it must not count"
     with_child = cost_of(("sh", "-c", "i=0; (while [ $i -lt 60000 ]; do i=$((i+1)); done); true"))
     assert with_child.cpu > alone.cpu
+
+
+def test_a_search_that_finds_nothing_has_a_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for status in (1, 2):
+        (rg := tmp_path / "rg").write_text(f"#!/bin/sh\nexit {status}\n", "utf-8")
+        rg.chmod(0o755)
+        monkeypatch.setattr(processes, "environment", lambda: {"PATH": f"{tmp_path}:/bin:/usr/bin"})
+        if status == 1:
+            assert cost_of(("rg", "x")).wall > 0
+        else:
+            with pytest.raises(CommandFailed, match="ended with 2"):
+                cost_of(("rg", "x"))
+
+
+def test_the_logs_are_searched_for_the_rules_own_expressions_and_for_the_shortened_ones_beside() -> None:
+    logs = next(measure for measure in LOG_MEASURES if measure.name == "logs")
+    assert {RG, RG_SHORTENED} <= logs.needs.keys()
+    assert not any(RG_SHORTENED in (goal.of, goal.against) for measure in LOG_MEASURES for goal in measure.goals)
 
 
 def test_a_command_that_fails_has_no_cost() -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from neuron_doctor.collectors.delimited import beginning_of, labels_of
+import csv
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuron_doctor.collectors.delimited import beginning_of, cells_of, labels_of
 
 
 def test_a_quotation_mark_in_a_label_ends_it_not() -> None:
@@ -20,3 +25,17 @@ def test_the_head_stands_below_the_command_and_a_line_that_is_cut_off_is_no_row(
     assert torn is not None
     assert torn.rows(9) == []
     assert beginning_of(b"1,2\n3,4\na,b\n", is_head) is None
+
+
+@given(st.text(st.sampled_from(',;\t"ab \r\n\0'), max_size=12), st.sampled_from(",;\t"))
+def test_cells_are_those_that_the_library_of_tables_finds(line: str, delimiter: str) -> None:
+    try:
+        expected = next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        expected = []
+    assert cells_of(line, delimiter) == expected
+
+
+def test_a_cell_that_is_too_long_for_the_library_of_tables_makes_no_row() -> None:
+    assert cells_of(f"a,{'b' * (csv.field_size_limit() + 1)}") == []
+    assert len(cells_of(",".join(["b" * 1000] * 1000))) == 1000

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 from host_captures import LSPCI, LSPCI_NUMERIC, LSPCI_TREE
+from hypothesis import given
+from hypothesis import strategies as st
 from snapshot_inputs import by_kind, claimed_by, facts_of, one
+
+from neuron_doctor.collectors import lspci
+from neuron_doctor.collectors.snapshot import command_of, first_line
 
 
 def addresses(text: str) -> list[tuple[object, object]]:
@@ -57,6 +62,34 @@ $ sudo /usr/sbin/lspci -d 1d0f:
 $ ls /dev/infiniband
 uverbs0
 """
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *CALLED.splitlines(keepends=True),
+                "\n",
+                "\u2028",
+                "\x0b",
+                "\ufeff",
+                "\udcff",
+                "# ls -l\r\n",
+                "==> a <==\n",
+            ]
+        ),
+        max_size=9,
+    )
+)
+def test_where_the_first_line_is_no_command_nothing_is_of_several(parts: list[str]) -> None:
+    head = "".join(parts).encode("utf-8", "surrogateescape")
+    texts = head.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+    assert first_line(head) == next(iter(texts), "")
+    commands = [command for text in texts if (command := command_of(text)) is not None]
+    if len(commands) <= 1 or command_of(texts[0]) is None:
+        assert lspci._called(head) is None
+    else:
+        assert lspci._called(head) is not None
 
 
 def test_of_several_commands_what_lspci_printed_counts_and_each_device_once() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import random
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -50,7 +51,7 @@ def input_of(raw: bytes) -> Input:
 def collect(text: str | bytes, *, pure: bool = False) -> tuple[list[Fact], Input]:
     raw = text if isinstance(text, bytes) else text.encode(errors="replace")
     inp = input_of(raw)
-    collector = text_collector(PATTERNS, build_matcher(PATTERNS.patterns, pure=pure))
+    collector = text_collector(PATTERNS, partial(build_matcher, pure=pure))
     return list(collector.collect(inp)), inp
 
 
@@ -158,7 +159,7 @@ def test_a_last_line_without_an_end_is_told(ending: str, unended: bool) -> None:
 def test_a_log_in_which_nothing_stands_lacks_no_end() -> None:
     inp = input_of(b"")
     with pytest.raises(UnreadableInput, match="empty"):
-        list(text_collector(PATTERNS, build_matcher(PATTERNS.patterns)).collect(inp))
+        list(text_collector(PATTERNS, build_matcher).collect(inp))
     assert not inp.unended
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from neuron_doctor import diagnose
+from neuron_doctor.collectors import watch_rules
 from neuron_doctor.collectors.watch_rules import is_watch_rules
 
 PROMETHEUS = b"""groups:
@@ -89,6 +92,21 @@ def test_settings_of_monitoring_are_told(text: bytes) -> None:
 )
 def test_what_happened_is_none(text: bytes) -> None:
     assert not is_watch_rules(text, "")
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [*SETTINGS, KERNEL, FIRED, NODE, b"2026-05-01 12:00:00 a", b"\r", b"\n", b"x" * 3000, b"May 01 12:00:00 "]
+        ),
+        max_size=6,
+    )
+)
+def test_what_its_first_lines_tell_is_what_all_tell(parts: list[bytes]) -> None:
+    head = b"".join(parts)
+    text = b"\n" + head.replace(b"\r\n", b"\n")
+    told = any(watch_rules._is_of(text, *known) for known in watch_rules._FORMATS)
+    assert is_watch_rules(head, "") == (told and watch_rules._HAPPENED.search(text) is None)
 
 
 def test_settings_beside_a_healthy_job_tell_of_no_failure_and_beside_a_broken_device_of_no_second_one(

@@ -22,9 +22,8 @@ PATTERNS = PatternSet(
 
 
 def found(text: str) -> list[tuple[str | None, int | None]]:
-    matcher = build_matcher(PATTERNS.patterns)
     inp = Input("x.txt", "x.txt", io.BufferedReader(io.BytesIO(text.encode())), len(text))  # type: ignore[arg-type]
-    facts = list(text_collector(PATTERNS, matcher).collect(inp))
+    facts = list(text_collector(PATTERNS, build_matcher).collect(inp))
     return [(fact.place.host, fact.place.pid) for fact in facts if fact.kind == "hit"]
 
 

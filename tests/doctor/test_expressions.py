@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from array import array
 from pathlib import Path
 
+import msgspec
 import pytest
 from builtin_rules import rulebook
 
 from neuron_doctor import expressions
 from neuron_doctor.engine.regexes import Compiler, Expression
 from neuron_doctor.expressions import KeptExpressions, code_of, pattern_of
+from neuron_doctor.keep import keep_of_user
 
 SOME: tuple[Expression, ...] = (
     (r"(?P<host>ip-\d{1,3}) (?:a|b){2,5}?(\w+)", 0),
@@ -102,8 +103,18 @@ def test_without_a_directory_everything_is_compiled(monkeypatch: pytest.MonkeyPa
 def test_code_that_re_refuses_makes_no_pattern() -> None:
     code = code_of(("a+", 0))
     assert code is not None
-    assert pattern_of(("a+", 0), (code[0], array("I", [999, 1, 2]).tobytes(), 0, [None])) is None
-    assert pattern_of(("a+", 0), (code[0], b"odd", 0, [None])) is None
+    for words in ([999, 1, 2], [-1], [1 << 70]):
+        assert pattern_of(("a+", 0), (code[0], words, 0, [None])) is None
+
+
+def test_code_that_is_none_is_made_and_kept_anew(cache: Path) -> None:
+    run(SOME)
+    [file] = cache.iterdir()
+    sort, _, key = file.name.partition("-")
+    rows = msgspec.msgpack.decode(keep_of_user().get(sort, key) or b"")
+    keep_of_user().put(sort, key, msgspec.msgpack.encode([[*row[:3], "none"] for row in rows]))
+    assert run(SOME) == []
+    assert run(SOME) == list(SOME)
 
 
 def test_what_cannot_be_written_down_is_not_kept(cache: Path) -> None:
