@@ -322,8 +322,8 @@ def _made_for(kind: str, name: str) -> str | None:
 
 
 def _ran_later(event: Event, last: Mapping[tuple[str, str], Event]) -> bool:
-    """Whether a pod that could not be scheduled, or had no volume, ran on a node some time later. Of equal times nothing is known:
-    a pod is killed, and the next one of its name finds no place."""
+    """Whether a pod that could not be scheduled, or had no volume, ran on a node some time later. Of equal times nothing is
+    known: a pod is killed, and the next one of its name finds no place."""
     others = (last.get((event.object.lower(), reason)) for reason in _SHOWN_OVER.get(event.reason, ()))
     return any(other is not None and not _not_before(event, other) for other in others)
 
