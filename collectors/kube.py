@@ -55,6 +55,13 @@ _RESOLVES: Mapping[str, frozenset[str]] = {
 
 #: Who tells these of a pod had it on a node: it was scheduled before. The pod of that name that comes after it is another one.
 _OF_SCHEDULED = frozenset({"Killing", "Unhealthy", "Evicted", "Preempted", "BackOff"})
+#: What a later event of these about the same pod shows to be over. Only a container that runs is killed, so that its volumes
+#: were mounted: kubelet looks after them while it works, too, and says so where it cannot.
+_SHOWN_OVER: Mapping[str, frozenset[str]] = {
+    "FailedScheduling": _OF_SCHEDULED,
+    "FailedMount": frozenset({"Killing"}),
+    "FailedAttachVolume": frozenset({"Killing"}),
+}
 
 #: A shell, and Kubernetes, add the number of the signal (at most 31 here) to this.
 _SHELL, _SIGNALS = 128, 31
@@ -302,7 +309,7 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
             "repeats": event.repeats,
             "resolved": any(_not_before(other, event) for other in others if other is not None)
             or (kind.lower() == "node" and _outlived(event, events))
-            or (event.reason == "FailedScheduling" and _ran_later(event, last)),
+            or _ran_later(event, last),
             **({"neuron": True} if neuron else {}),
         }
         yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
@@ -315,9 +322,9 @@ def _made_for(kind: str, name: str) -> str | None:
 
 
 def _ran_later(event: Event, last: Mapping[tuple[str, str], Event]) -> bool:
-    """Whether a pod that could not be scheduled ran on a node some time later. Of equal times nothing is known: a pod is killed,
-    and the next one of its name finds no place."""
-    others = (last.get((event.object.lower(), reason)) for reason in _OF_SCHEDULED)
+    """Whether a pod that could not be scheduled, or had no volume, ran on a node some time later. Of equal times nothing is
+    known: a pod is killed, and the next one of its name finds no place."""
+    others = (last.get((event.object.lower(), reason)) for reason in _SHOWN_OVER.get(event.reason, ()))
     return any(other is not None and not _not_before(event, other) for other in others)
 
 

@@ -31,6 +31,7 @@ extension, date and words for evidence), below what all paths have in common, by
    prove anything. A name of one letter and a number (`n101/`, not `r12u3`) needs b., and ranks of its own or that two say which
    machine they are of.
 3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`); these names count for 1.
+   One that is called after an instance (`hyperpod-i-0abc...`) holds against a path that is not: `worker-1` is a pod there.
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
 5. **Labels.** Two at least bear the names that lines of one log begin with (`labelled_lines`), and are of a kind that is
    made once on a host; such lines are of these hosts too.
@@ -89,6 +90,7 @@ from neuron_doctor.collectors.sibling_hosts import (
 from neuron_doctor.collectors.worded_names import hosts_behind_words
 from neuron_doctor.engine.digests import blake2b
 from neuron_doctor.engine.facts import Collection, Fact, Place, Source
+from neuron_doctor.engine.hostnames import instance_in
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
@@ -192,9 +194,14 @@ def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple
     in_trees = hosts_of_trees(sources, facts)
     by_path = {s.path: in_trees.get(s.path) or _host(below[s.path], proven) for s in unplaced}
     said |= hosts_in_own_words([s for s in unplaced if not by_path[s.path]], facts, known)
-    return _with_copies(
-        unplaced, {**by_path, **{path: name for path, name in said.items() if not by_path[path]}}
-    ), labels
+    said = {path: name for path, name in said.items() if not by_path[path] or _is_node_of(name, by_path[path])}
+    return _with_copies(unplaced, {**by_path, **said}), labels
+
+
+def _is_node_of(name: str, called: str | None) -> bool:
+    """Whether a name that a log gives its own host says which instance that is, and the one in its path says none: that is a
+    pod's, or a number in the job, and may be on another node in the next attempt."""
+    return instance_in(name) is not None and instance_in(called or "") is None
 
 
 # --- parts of paths

@@ -4,14 +4,15 @@ CloudWatch calls a stream by a hash, and what a user saved it as need not say mo
 batch script prints where it runs, as environment (`env`, `set -x`) or in words; an infodump says it too, but of one process.
 The log of a whole job says so as well, of the host of its launcher alone. So a source is at the host that it names only if
 
-- it names one host, and no infodump in it names another one; it is no pod's, and not the output of a whole Slurm job;
+- it names one host, and no infodump in it names another one, unless that shows the instance after which the host is called
+  (`hyperpod-i-0abc...`): a pod has a name of its own; it is no pod's, and not the output of a whole Slurm job;
 - torchrun names it where it reports how its own workers ended; or a rank is said to be on it, or it is the label before the
   settings of one (`[heron2] SLURM_PROCID=42`), and known for a host; or the name is known for a host or has the shape of one (a
   container's id and a pod's name are none), or the variable is one that never names anything else (`SLURMD_NODENAME`); or the
   program calls it a host among its own settings (`host=hera node_rank=2 world=128`), the word is none that a container or a
   part of a program is called by, and there are no pods;
-- sources that name another host ran at the same time, tell of no rank that it tells of, and two hosts at least tell of
-  processes of their own. What one `mpirun` says for all has no such neighbour.
+- sources that name another host ran at the same time, or did so in each attempt, tell of no rank that it tells of, and two
+  hosts at least tell of processes of their own. What one `mpirun` says for all has no such neighbour.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from neuron_doctor.collectors.hints import has_shape_of_host
 from neuron_doctor.collectors.no_host_words import GROUPINGS, NO_HOST_OF_LINES, may_name_a_host, words_of
 from neuron_doctor.collectors.sibling_hosts import Telling, beside_each_other, telling
 from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.hostnames import instance_in
 from neuron_doctor.engine.regexes import regex
 
 #: Variables whose value is the name of the host itself, wherever they stand.
@@ -48,20 +50,21 @@ def hosts_in_own_words(
         and not source.place.job
         and (name := _own_host(facts.get(source.path, ()), known, pods=pods)) is not None
     }
-    by_host: dict[str, Telling] = defaultdict(Telling)
+    # a node that was replaced between two attempts was never there at the same time as the one after it
+    attempts: dict[int | None, dict[str, Telling]] = defaultdict(lambda: defaultdict(Telling))
     with_processes = set()
     for source in sources:
         if source.path in said:
             told = facts.get(source.path, ())
-            by_host[said[source.path].casefold()].add(telling(source, told, None))
+            attempts[source.place.attempt][said[source.path].casefold()].add(telling(source, told, None))
             with_processes |= {said[source.path].casefold() for fact in told if _is_of_a_process(fact)}
-    proven = len(with_processes) > 1 and beside_each_other(list(by_host.values()))
-    return said if proven else {}
+    proven = all(beside_each_other(list(by_host.values())) for by_host in attempts.values())
+    return said if proven and len(with_processes) > 1 else {}
 
 
 def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | None:
     """The one host that a source names for its own. Where there are `pods`, a word may be the name of one."""
-    own, others = set(), set()
+    own, others, instances = set(), set(), set()
     for fact in facts:
         if fact.kind == "env" and fact.place.host is None and (name := str(fact.data.get("value") or "")):
             variable = fact.data.get("name")
@@ -75,9 +78,13 @@ def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | 
             own.add(fact.place.host if _is_host(fact.place.host, known) else "")
         elif fact.kind == "identity" and fact.data.get("hostname"):
             others.add(str(fact.data["hostname"]).casefold())
-    if len(own) != 1 or others - {name.casefold() for name in own}:
+        if fact.kind == "identity" and (instance := fact.data.get("instance_id") or fact.place.instance_id):
+            instances.add(str(instance))
+    if len(own) != 1:
         return None
-    return own.pop() or None
+    [name] = own
+    itself = instances == {instance_in(name)} and len(others) == 1
+    return (name or None) if itself or not others - {name.casefold()} else None
 
 
 def _is_host(name: str, known: Sized[str]) -> bool:

@@ -33,6 +33,7 @@ from neuron_doctor.engine.regexes import regex
 _MAX_PREFIXES = 16
 _MAX_RECORDS = 64
 _MAX_ENVELOPES = 3
+_TAKEN_NS = 60 * 10**9  # a driver of logs takes a line sooner
 _SHORTEST_HEADER = 8  # of an overwritten part of a line that is worth keeping
 
 #: Terminal sequences (ECMA-48 CSI, OSC, two-character escapes); rsyslog writes ESC as `#033`.
@@ -194,12 +195,16 @@ def _place(told: dict[str, str]) -> Place:
 
 
 def _times(peeled: _Peeled) -> tuple[Instant | None, Instant | None]:
-    """The innermost stamp, and the outermost one that is proven to be UTC."""
+    """The innermost stamp, and the outermost one that is proven to be UTC. Where the two agree, the innermost is proven, too: a
+    driver takes a line at once, and zones differ by a quarter of an hour at least."""
     if peeled.waiting:
         peeled.stamps.append(peeled.waiting.pop(0))
     if not peeled.stamps:
         return None, None
-    return peeled.stamps[-1], next((stamp for stamp in peeled.stamps if stamp.clock is Clock.UTC), None)
+    inner, outer = peeled.stamps[-1], next((stamp for stamp in peeled.stamps if stamp.clock is Clock.UTC), None)
+    if outer and inner.clock is Clock.HOST_LOCAL and abs(outer.ns - inner.ns) <= _TAKEN_NS:
+        inner = replace(inner, clock=Clock.UTC)
+    return inner, outer
 
 
 def _record(text: str, end: int, peeled: _Peeled) -> Record:

@@ -8,6 +8,9 @@ a host has (`dmesg`, `journalctl -k`). Of what stands below, up to the next head
 kernel are the host's, and all lines are where the heading has a command that shows a file or a state of the host, or where the
 command above the headings is a loop that asks each host (`for h in a b; do echo "## $h"; ssh $h lsmod; done`).
 
+A shell whose prompt names no host (`sh-5.2$ `, as a session of AWS Systems Manager has it) is on the one that `hostname` showed
+in it, until it is left or another prompt shows: so are the lines of the kernel there, and the processes that `ps` lists.
+
 Names before the lines of the same log (`tn-east-3 | step 118`) that look like the names of containers are hosts if such headings
 have names of this shape.
 """
@@ -27,7 +30,10 @@ from neuron_doctor.engine.facts import Fact, Place
 from neuron_doctor.engine.regexes import regex
 
 KIND = "section"
+SESSION = "session"
 _NUMBER = regex(r"\d+")
+#: What a shell prompts that was told nothing else, and what leaves it.
+_NAMELESS = regex(r"(?:ba|da)?sh-\d\.\d{1,2}[$#] {1,2}(?P<leaves>(?:exit|logout)\b)?")
 #: What shows what a host has, and nothing of other hosts.
 _OF_KERNEL = regex(r"\b(?:dmesg|journalctl -k|kern\.log)\b")
 _READS = regex(
@@ -51,7 +57,7 @@ def sectioned(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Plac
     }
     if not hosts:
         return {}
-    offsets = [heading.span.offset for heading in headings]
+    offsets, names = [heading.span.offset for heading in headings], list(_names(headings))
     shapes = {_shape(name) for name in hosts}
     found: dict[int, Place] = {}
     for number, fact in enumerate(facts):
@@ -60,7 +66,7 @@ def sectioned(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Plac
             found[number] = replace(fact.place, host=label, container=None)
         elif fact.kind != KIND and fact.place.host is None and label is None:
             at = bisect_left(offsets, fact.span.offset) - 1
-            host = hosts.get(_name(headings[at])) if at >= 0 else None
+            host = hosts.get(names[at]) if at >= 0 else None
             if host and (in_loop[at] or _is_the_hosts(fact, headings[at])):
                 found[number] = replace(fact.place, host=host)
     return found
@@ -76,13 +82,25 @@ def _in_loops(headings: Sequence[Fact]) -> list[bool]:
     return found
 
 
+def _names(headings: Iterable[Fact]) -> Iterator[str]:
+    """The name that each heading has, or the session in which it is a command."""
+    session = ""
+    for heading in headings:
+        nameless = _NAMELESS.match(heading.span.text)
+        if heading.data["form"] == SESSION:
+            session = _name(heading)
+        elif heading.data["form"] == "shell" and (nameless is None or nameless["leaves"]):
+            session = ""
+        yield _name(heading) or (session if nameless else "")
+
+
 def _hosts(headings: Iterable[Fact], facts: Iterable[Fact], known: Mapping[str, str]) -> dict[str, str]:
     """How the names are written that are hosts, by how they read in lower case."""
     found: dict[str, str] = {}
     alike: dict[object, dict[str, Fact]] = defaultdict(dict)
     for heading in headings:
         name = _name(heading)
-        if name in known or has_shape_of_host(name):
+        if name in known or has_shape_of_host(name) or heading.data["form"] == SESSION:
             found[name] = known.get(name, str(heading.data["name"]))
         elif _NUMBER.search(name):
             alike[heading.data["form"], heading.data.get("command"), _shape(name)].setdefault(name, heading)
@@ -107,6 +125,8 @@ def _above_kernels(headings: Iterable[Fact], facts: Iterable[Fact]) -> Iterator[
 
 def _is_the_hosts(fact: Fact, heading: Fact) -> bool:
     command = heading.data.get("command")
+    if heading.data["form"] == SESSION and fact.kind == "process":
+        return True
     return is_of_kernel(fact.span.text.encode()) or (isinstance(command, str) and _READS.match(command) is not None)
 
 

@@ -23,6 +23,12 @@ _BY_ADDRESS = regex(r"ip-(?P<address>\d{1,3}(?:-\d{1,3}){3})(?:\.[\w.-]+)?")
 _BY_NUMBER = regex(r"(?:node|host|worker|machine|instance|rank)[-_]?\d{1,5}")
 
 
+def instance_in(host: str) -> str | None:
+    """The instance after which HyperPod or EC2 calls a node, if its name says one."""
+    found = _OF_HYPERPOD.fullmatch(host) or _BY_RESOURCE.fullmatch(host) or _ITSELF.fullmatch(host)
+    return found["id"] if found else None
+
+
 def with_host(place: Place, host_of: Mapping[str, str], instance_of: Mapping[str, str]) -> Place:
     """The place under the one name of its host, and with the instance that is known to be that host."""
     host = host_of.get(place.instance_id or "") or host_of.get(place.host or "", place.host)
@@ -56,8 +62,8 @@ def names_of_hosts(
     ).items():
         aliases.same(*({short, full} if short in hosts else ()))
     for host in hosts:
-        if called_after := _OF_HYPERPOD.fullmatch(host) or _BY_RESOURCE.fullmatch(host) or _ITSELF.fullmatch(host):
-            aliases.same(host, called_after["id"])
+        if called_after := instance_in(host):
+            aliases.same(host, called_after)
         elif by_address := _BY_ADDRESS.fullmatch(host):
             aliases.same(host, by_address["address"].replace("-", "."))
     directories = {hint.host for hint in hints if hint.host}

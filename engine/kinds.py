@@ -112,7 +112,7 @@ _OF_JOBS = (
     kind_of(
         "section",
         "a heading or a command above what a host said, in a file of several hosts: `name` may be the host's, an empty one is "
-        "nobody's; `form` is banner or shell",
+        "nobody's; `form` is banner, shell or session",
         TEXT,
         "name:str command:str form:str",
     ),

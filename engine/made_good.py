@@ -2,7 +2,8 @@
 
 An attempt is known by where it stands in the list, by the last part of the name of its log, or of the folder of that (the id of
 its task, the number of its pod), and by the number in that name where the logs of all attempts of a step lie beside each other
-(Airflow's `task_id=train/attempt=1.log`).
+(Airflow's `task_id=train/attempt=1.log`). SageMaker begins a log for each node whenever it starts a job, and calls it after
+that second (`llama/algo-2-1727755200`): if the last ones of all nodes ended well, what broke off before was made good.
 
 The start of a container is such an attempt, too: where nothing got on in the log of an earlier start, and something does in that
 of a later one, it is over that it did not come up at first (the pod before it still held the cores, say). One that worked, and
@@ -40,6 +41,10 @@ _PREVIOUS = regex(r"(?:^|[/!._-])prev(?:ious)?(?:[/!._-]|$)")
 _TELLING = 6
 #: The log of an attempt, beside those of the others.
 _NUMBERED = regex(r"(?P<before>.*[/!])(?:attempt|try)(?P<sign>[=_-])(?P<number>\d{1,4})\.log(?:\.\w{1,8})?")
+#: The log of one node of a job of SageMaker, with the second in which its container was started.
+_OF_SAGEMAKER = regex(
+    r"(?P<job>.*(?<![A-Za-z\d]))(?P<node>algo-\d{1,4})-(?P<number>1[5-9]\d{8})(?:\.(?:log|txt)(?:\.\w{1,8})?)?"
+)
 
 
 class MadeGood(Struct, frozen=True):
@@ -82,7 +87,8 @@ def made_good(
         (good if fact.data["made_good"] else others).add(str(fact.data["stream"]))
     streams = frozenset(name for name in good - others if len(name) >= _TELLING)
     logs = {s.id for s in sources if streams and not streams.isdisjoint(_WORD.findall(s.path))}
-    logs |= _earlier(sources, frozenset(ended))
+    ended = frozenset(ended)
+    logs |= _earlier(sources, ended) | _before_interruptions(sources, ended)
     for start in _failed_starts(facts, sources):
         if pod_of(start.container) not in broken:
             spans[start.source].append((start.begin, start.end))
@@ -223,4 +229,18 @@ def _earlier(sources: Iterable[Source], ended: frozenset[str]) -> set[str]:
     for attempts in steps.values():
         last, log = max(attempts)
         found |= {one for number, one in attempts if number < last} if log in ended else set()
+    return found
+
+
+def _before_interruptions(sources: Iterable[Source], ended: frozenset[str]) -> set[str]:
+    """The logs of the nodes of a job of SageMaker before it was started anew, where the last ones of all nodes ended well."""
+    jobs: dict[str, dict[str, list[tuple[int, str]]]] = defaultdict(lambda: defaultdict(list))
+    for source in sources:
+        if named := _OF_SAGEMAKER.fullmatch(source.path):
+            jobs[named["job"]][named["node"]].append((int(named["number"]), source.id))
+    found = set[str]()
+    for nodes in jobs.values():
+        last = {node: max(number for number, _ in logs) for node, logs in nodes.items()}
+        if all(any(n == last[node] and one in ended for n, one in logs) for node, logs in nodes.items()):
+            found |= {one for node, logs in nodes.items() for n, one in logs if n < last[node]}
     return found

@@ -49,6 +49,8 @@ def _seen(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
     for fact in facts:
         if fact.kind in ("pod", "k8s-event") and fact.place.container and fact.place.host:
             yield pod_of(fact.place.container), fact.place.host
+        elif fact.kind == "identity" and fact.data.get("pod") and fact.place.host:
+            yield str(fact.data["pod"]), fact.place.host  # a row of a listing, in the log of a terminal
 
 
 def _opened_devices(collection: Collection) -> Iterator[tuple[str, str]]:

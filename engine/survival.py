@@ -21,6 +21,8 @@ from neuron_doctor.engine.timeline import Timeline
 SURVIVED_NS = 120 * 1_000_000_000
 #: Hosts of one cluster, whose clocks are set by the network, differ by less.
 _IN_STEP_NS = 60 * 1_000_000_000
+#: What wall clocks show that are of one zone, whatever that is.
+_SHOWN_ALIKE = ({Clock.HOST_LOCAL}, {Clock.UTC})
 #: The last number in the name of a pod, by which it differs from the others of its job.
 _ORDINAL = regex(r"(?P<job>.*\D)\d+(?P<rest>\D*)")
 #: Requests that the front of a server answers itself, whatever became of the model behind it.
@@ -192,7 +194,8 @@ def _are_replicas(fact: Fact, moment: Moment, later: Fact, then: Moment) -> bool
     pods = pod_of(fact.place.container), pod_of(later.place.container)
     named = [found.groups() for pod in pods if (found := _ORDINAL.fullmatch(pod))]
     alike = all(pods) and (pods[0] == pods[1] or (len(named) == len(pods) and named[0] == named[1]))
-    return alike and all(one.instant.clock is Clock.HOST_LOCAL and not one.part for one in (moment, then))
+    clocks = {one.instant.clock for one in (moment, then)}
+    return alike and clocks in _SHOWN_ALIKE and not any(one.part for one in (moment, then))
 
 
 def _is_of_the_job(later: Fact, fact: Fact) -> bool:

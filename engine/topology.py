@@ -52,6 +52,7 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     facts, sources = tuple(facts), tuple(sources)
     places = [fact.place for fact in facts] + [source.place for source in sources]
     nodes = {str(f.data.get("name" if f.kind == "node" else "node")) for f in facts if f.kind in ("node", "pod")}
+    nodes |= {host for f in facts if f.kind == "k8s-event" and f.place.container and (host := f.place.host)}
     # the host of a pod's file is what Kubernetes calls its node, not how the collector called the host's directory
     hints = [s.place for s in sources if s.place.container is None and not _shortens_a_node(s, nodes)]
     host_of, instance_of = names_of_hosts(facts, hints, places, nodes)

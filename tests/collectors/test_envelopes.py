@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from neuron_doctor.collectors.prefixes import Channel, Line, Record, has_header, peel
+from neuron_doctor.collectors.prefixes import Channel, Line, Record, has_header, peel, times_of
 from neuron_doctor.collectors.timestamps import read_iso
 from neuron_doctor.engine.facts import Clock, Instant
 
@@ -27,6 +27,21 @@ def test_dockers_json_is_opened() -> None:
     assert (line.text, line.partial, message(line)) == (RUNTIME, False, message(peel(RUNTIME)))
     assert (line.records[0].instant, line.records[0].outer) == (RUNTIME_TIME, read_iso("2026-07-01T10:00:00.1Z"))
     assert has_header(raw)
+
+
+@pytest.mark.parametrize(
+    ("taken", "clock"),
+    [
+        ("2024-06-26T00:32:48.1Z", Clock.UTC),
+        ("2024-06-26T00:33:40Z", Clock.UTC),
+        ("2024-06-26T00:47:48.1Z", Clock.HOST_LOCAL),
+        ("2024-06-25T15:32:48.1Z", Clock.HOST_LOCAL),
+    ],
+)
+def test_a_program_shows_utc_where_its_time_is_that_at_which_a_driver_took_the_line(taken: str, clock: Clock) -> None:
+    for raw in (json.dumps({"log": RUNTIME + "\n", "stream": "stderr", "time": taken}), f"{taken} stderr F {RUNTIME}"):
+        assert only(raw).instant == Instant(RUNTIME_TIME.ns, clock, RUNTIME_TIME.uncertainty_ns)
+        assert times_of(raw) == (only(raw).instant, only(raw).outer)
 
 
 def test_a_piece_without_line_end_is_partial_and_a_short_record_is_none() -> None:

@@ -39,6 +39,8 @@ INSTANCE = "i-0123456789abcdef0"
         ("node3-logs/x", "node3"),
         ("node1/node2/x.log", "node2"),
         ("dmesg_ip-10-0-3-7.txt", "ip-10-0-3-7"),
+        ("dockerlogs_node3.log", "node3"),
+        ("node3-containerlogs/x", "node3"),
         ("node-ip-10-0-3-7.dmesg", "ip-10-0-3-7"),
         ("ip-10-0-3-7.us-west-2.compute.internal-dmesg.txt", "ip-10-0-3-7.us-west-2.compute.internal"),
         ("neuron-monitor-node3.json", "node3"),

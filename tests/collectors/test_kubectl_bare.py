@@ -88,6 +88,16 @@ def test_a_volume_was_mounted_in_the_end_where_a_container_was_asked_how_it_is(a
     assert mount.data["resolved"] is over
 
 
+@pytest.mark.parametrize(("killed", "over"), [("4h1m", True), ("4h3m", False), ("4h9m", False)])
+def test_a_volume_was_mounted_where_a_container_ran_that_was_stopped_later(killed: str, over: bool) -> None:
+    mount = '4h3m    Warning   FailedMount   pod/moe-2   MountVolume.SetUp failed for volume "token" : timed out\n'
+    stop = f"{killed}    Normal   Killing   pod/moe-2   Stopping container worker\n"
+    [told] = [
+        f for f in facts_of(mount + stop + BARE_EVENTS) if f.place.container == "moe-2" and f.data["type"] == "Warning"
+    ]
+    assert told.data["resolved"] is over
+
+
 CUT = """\
 Name: qwen-decode-7d9bf-kx2n
 Node: {}

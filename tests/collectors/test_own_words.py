@@ -157,3 +157,34 @@ def test_the_label_before_the_settings_of_a_rank_is_its_host_where_that_is_known
     assert hosts(*streams) == {None}
     several = stream(A, label(A, "tin3"), label(A, "tin4"), of_process(A))
     assert None in hosts(several, streams[1], *known)
+
+
+NODES = [f"hyperpod-i-0{number}a4c6e8f0b2d4f6a" for number in (1, 2, 3)]
+
+
+def dumped(path: str, hostname: str, node: str) -> Fact:
+    """What an infodump says of the machine: in a pod, the name of the pod."""
+    return fact(path, "identity", Place(pid=80), hostname=hostname, instance_id=node.removeprefix("hyperpod-"))
+
+
+def test_a_node_that_was_replaced_between_two_attempts_needs_no_time_in_common_with_the_next_one() -> None:
+    ran = ((0, 0, NODES[0]), (0, 1, NODES[1]), (1, 0, NODES[0]), (1, 1, NODES[2]))
+    streams = [said(f"attempt_{n}/w{w}x.log", node, start=9000 * n) for n, w, node in ran]
+    assert hosts(*streams) == set(NODES)
+    assert hosts(*streams[:1], streams[3]) == {None}
+
+
+def test_an_infodump_with_the_name_of_the_pod_speaks_of_the_node_that_is_called_after_its_instance() -> None:
+    pod = dumped(A, "moe-worker-1", NODES[0])
+    assert hosts(said(A, NODES[0], pod), said(B, NODES[1])) == set(NODES[:2])
+    other = dumped(A, "moe-worker-1", NODES[2])
+    assert NODES[0] not in hosts(said(A, NODES[0], other), said(B, NODES[1]))
+
+
+def test_a_node_that_is_called_after_its_instance_is_the_host_whatever_the_path_calls_the_worker() -> None:
+    paths = [f"moe-worker-{n}.log" for n in (0, 1)]
+    kernel = stream("nodes/x/kmsg.txt", fact("nodes/x/kmsg.txt", "identity", Place(host="moe-worker-1")))
+    streams = [said(path, node) for path, node in zip(paths, NODES, strict=False)]
+    assert {"moe-worker-0", "moe-worker-1"}.isdisjoint(hosts(*streams, kernel))
+    words = [said(path, f"node{n}") for n, path in enumerate(paths)]
+    assert hosts(*words, stream("hosts/moe-worker-1/d.txt")) >= {"moe-worker-1"}

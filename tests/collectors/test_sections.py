@@ -117,3 +117,26 @@ def test_all_below_the_headings_of_a_loop_is_of_the_host_that_it_asks(tmp_path: 
         None,
     ]
     assert hosts(tmp_path, f"{JOB}op@head:~$ cat notes\n{below}") == [None, None, None]
+
+
+ASKED = "ops@jump-1:~$ aws ssm start-session --target i-0c1d2e3f4051\n\nsh-5.2$ hostname{}\ncedar-lab\nsh-5.2$ sudo dmesg -T\n"
+
+
+@pytest.mark.parametrize("how", ["", " -s"])
+def test_a_shell_without_a_name_in_its_prompt_is_on_the_host_that_it_was_asked_for(tmp_path: Path, how: str) -> None:
+    left = f"sh-5.2$ exit\nops@jump-1:~$ dmesg\n{KERNEL}"
+    assert hosts(tmp_path, JOB + ASKED.format(how) + KERNEL + left) == [None, "cedar-lab", None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"sh-5.2$ sudo dmesg -T\n{KERNEL}",  # it was not asked
+        ASKED.format("ctl") + KERNEL,  # another command, with more to say
+        ASKED.format("") + f"sh-5.2$ exit\nsh-5.2$ dmesg\n{KERNEL}",  # another shell
+        ASKED.format("") + f"ops@jump-1:~$ dmesg\n{KERNEL}",
+        ASKED.format("") + LOST,  # not the kernel's
+    ],
+)
+def test_such_a_shell_proves_nothing_once_it_was_left(tmp_path: Path, text: str) -> None:
+    assert "cedar-lab" not in hosts(tmp_path, JOB + text)

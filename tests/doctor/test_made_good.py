@@ -381,3 +381,44 @@ def test_a_pod_of_flyte_is_an_attempt_of_its_step(tmp_path: Path, phases: Mappin
     first, second = phases
     files = {"pods.txt": pods(**phases), f"{first}.log": BUSY, f"{second}.log": STEPS}
     assert roots(tmp_path, files) == found
+
+
+# --- SageMaker -------------------------------------------------------------------------------------------------------
+
+TAKEN = "2025-Aug-14 10:11:25.0093 400:600 [0] include/socket.h:613 CCOM WARN RX, connection closed by remote peer\n"
+WELL = "2025-08-14 12:10:49,122 sagemaker-training-toolkit INFO     Reporting training SUCCESS\n"
+STEPS = "".join(f"{{'loss': 2.{9 - n}, 'learning_rate': 0.0003, 'epoch': 0.{n}}}\n" for n in range(1, 9))
+
+
+def of_sagemaker(*logs: tuple[int, int, str]) -> dict[str, str]:
+    """The logs of nodes, with the second in which each was begun."""
+    return {f"streams/distil-3_algo-{node}-{second}.log": text for node, second, text in logs}
+
+
+def test_what_broke_off_before_sagemaker_started_a_job_anew_is_no_failure_if_all_its_nodes_ended_well(
+    tmp_path: Path,
+) -> None:
+    first = ((1, 1755161530, STEPS + RAISED), (2, 1755161531, STEPS + TAKEN))
+    anew = ((1, 1755166812, STEPS + WELL), (2, 1755166812, STEPS + WELL))
+    assert roots(tmp_path, of_sagemaker(*first, *anew)) == set()
+
+
+@pytest.mark.parametrize(
+    "anew",
+    [
+        ((1, 1755166812, STEPS + WELL), (2, 1755166812, STEPS)),  # one node may still run
+        ((1, 1755166812, STEPS + WELL),),  # the second node was not started anew, as far as one sees
+        ((1, 1755151530, STEPS + WELL), (2, 1755151531, STEPS + WELL)),  # it had ended well before
+    ],
+)
+def test_it_is_one_if_the_last_log_of_a_node_does_not_say_so(
+    tmp_path: Path, anew: tuple[tuple[int, int, str], ...]
+) -> None:
+    first = ((1, 1755161530, STEPS + RAISED), (2, 1755161531, STEPS + TAKEN))
+    assert roots(tmp_path, of_sagemaker(*first, *anew)) == {"application-exception"}
+
+
+def test_a_device_that_broke_before_is_one_all_the_same(tmp_path: Path) -> None:
+    first = ((1, 1755161530, STEPS + BROKEN), (2, 1755161531, STEPS + TAKEN))
+    anew = ((1, 1755166812, STEPS + WELL), (2, 1755166812, STEPS + WELL))
+    assert roots(tmp_path, of_sagemaker(*first, *anew)) == {"hw-hbm-ue"}

@@ -34,6 +34,18 @@ def shown(pod: str, node: str, kind: str = "pod") -> Fact:
     return Fact(kind, {"name": pod}, Place(container=pod, host=node), Span("pods.txt"), "k")
 
 
+def listed(pod: str, node: str) -> Fact:
+    """A row of a listing in the log of a terminal."""
+    return Fact("identity", {"pod": pod}, Place(host=node), Span("typescript"), "t")
+
+
+@pytest.mark.parametrize(
+    ("rows", "node"), [((("w-0", "n3"),), "n3"), ((("w-0", "n3"), ("w-0", "n4")), None), ((("w-1", "n3"),), None)]
+)
+def test_a_pod_is_at_the_node_of_its_row_in_a_listing(rows: tuple[tuple[str, str], ...], node: str | None) -> None:
+    assert at_nodes(Place(container="w-0/main"), *(listed(*row) for row in rows)).host == node
+
+
 def at_nodes(place: Place, *seen: Fact) -> Place:
     """The place of a source and of its fact, which are the same."""
     collection = Collection((Source("s", "s", "log", place=place),), (Fact("hit", {}, place, Span("s"), "s"), *seen))

@@ -159,3 +159,21 @@ def test_the_steps_of_a_pod_of_the_same_template_end_the_wait_of_one_whose_host_
     assert role(tmp_path, wait, progress(container=pod, host="b", at=at, source="t")) is found
     later = hit("waiting", container="olmo-node-0-1", host="a", at=at + 10, offset=70)
     assert role(tmp_path, wait, later, progress(container=pod, host="b", at=at, source="t")) is Role.CASCADE
+
+
+@pytest.mark.parametrize(
+    ("waits_by", "steps_by", "found"),
+    [
+        (Clock.UTC, Clock.UTC, Role.SURVIVED),
+        (Clock.UTC, Clock.HOST_LOCAL, Role.CASCADE),  # whatever zone that is
+        (Clock.BOOT, Clock.BOOT, Role.CASCADE),
+    ],
+)
+def test_the_clocks_of_pods_of_one_template_show_the_same_zone(
+    tmp_path: Path, waits_by: Clock, steps_by: Clock, found: Role
+) -> None:
+    wait = hit("waiting", container="granite-worker-3", host="c", at=10, clock=waits_by)
+    step = progress(container="granite-worker-0", host="d", at=900, source="t")
+    assert step.instant is not None
+    step = replace(step, instant=replace(step.instant, clock=steps_by))
+    assert role(tmp_path, wait, step) is found

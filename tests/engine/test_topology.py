@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from builders import hit, source
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Place, Source, Span
 from neuron_doctor.engine.topology import complete, completed_place, survey
@@ -65,6 +67,14 @@ def test_a_node_is_shown_by_the_name_that_kubernetes_knows_unless_a_directory_ha
     by_name = survey((node, identity(hostname=full, instance_id="i-0a"), hit("x", host="rack4", instance_id="i-0a")),
                      (source("rack4.txt", host="rack4"),))  # fmt: skip
     assert completed_place(Place(host=full), by_name).host == "rack4"
+
+
+@pytest.mark.parametrize(("pod", "shown"), [("llm-0", "gpool-b2.lab.example"), (None, "gpool-b2")])
+def test_the_node_that_an_event_names_for_a_pod_is_what_kubernetes_calls_it(pod: str | None, shown: str) -> None:
+    """Of other objects the host is as often a guess."""
+    event = replace(hit("x", host="gpool-b2.lab.example", container=pod), kind="k8s-event", data={})
+    facts = (event, hit("kernel", host="gpool-b2"))
+    assert survey(facts, [source("gpool-b2.dmesg", host="gpool-b2", kind="kernel")]).hosts == (shown,)
 
 
 def test_a_directory_that_speaks_of_two_instances_proves_no_alias() -> None:

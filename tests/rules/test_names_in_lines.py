@@ -131,3 +131,26 @@ def test_an_exception_that_ray_passes_on_is_of_the_process_that_it_names(before:
 )
 def test_an_exception_of_the_driver_behind_what_ray_says_of_a_process_is_not_of_that(between: tuple[str, ...]) -> None:
     assert raised_by(f"(raylet) {HEADING} is slow", *between, "KeyError: 'lr'") == {(None, None)}
+
+
+ROW = "rag-llm-0   0/1   {}   7 (2m11s ago)   19m   172.20.31.8   inf-hall-c2   <none>   <none>"
+
+
+@pytest.mark.parametrize(
+    ("row", "seen"),
+    [
+        (ROW.format("CrashLoopBackOff"), ("rag-llm-0", "inf-hall-c2")),
+        (
+            "ml    rag-llm-1   1/1   Running   0   41d   10.2.3.4   ip-10-2-0-9.ec2.internal   <none>   1/1",
+            ("rag-llm-1", "ip-10-2-0-9.ec2.internal"),
+        ),
+        (ROW.replace("172.20.31.8   inf-hall-c2", "<none>   <none>").format("Pending"), None),  # not scheduled
+        ("rag-llm-0   0/1   CrashLoopBackOff   7   19m", None),
+        ("rag-llm   1/1   1   1   19m   llm   registry.example/llm:3   app=rag", None),  # a deployment
+    ],
+)
+def test_a_row_that_was_cut_out_of_a_wide_listing_says_on_which_node_a_pod_is(
+    row: str, seen: tuple[str, str] | None
+) -> None:
+    told = facts(f"Script started on 2025-03-27 10:40:02+00:00\n{row}\n2025-03-27 10:40:03 INFO step 1", "identity")
+    assert [(f.data["pod"], f.place.host) for f in told if f.data.get("pod")] == ([seen] if seen else [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,6 +39,23 @@ def kinds(folder: Path, line: str) -> set[str]:
 )
 def test_a_step_is_told_by_its_number_and_what_it_cost(tmp_path: Path, line: str) -> None:
     assert "progress" in kinds(tmp_path, line)
+
+
+@pytest.mark.parametrize(
+    ("said", "moves"),
+    [
+        ({"step": 410, "loss": 2.31, "mfu": 0.4}, True),
+        ({"train_loss": 2.31, "global_step": "410"}, True),
+        ({"step": 410, "msg": "the loss is not known"}, False),
+        ({"step": "download", "loss": 2.31}, False),
+    ],
+)
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_step_in_an_object_is_known_within_the_object_of_a_log_driver(
+    tmp_path: Path, said: dict[str, object], stream: str, *, moves: bool
+) -> None:
+    line = json.dumps({"log": json.dumps(said) + "\n", "stream": stream, "time": "2026-05-02T10:00:00.1Z"})
+    assert ("progress" in kinds(tmp_path, json.dumps(said)), "progress" in kinds(tmp_path, line)) == (moves, moves)
 
 
 @pytest.mark.parametrize(
