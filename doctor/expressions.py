@@ -73,9 +73,10 @@ def _read(code: _Code | Raw | None) -> _Code | None:
     if not isinstance(code, Raw):
         return code
     try:
-        return msgpack.decode(code, type=_Code)
+        read: _Code = msgpack.decode(code, type=_Code)
     except DecodeError:
         return None
+    return read
 
 
 def _packed(known: Mapping[Expression, _Code | Raw]) -> bytes:
