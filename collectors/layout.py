@@ -23,7 +23,8 @@ extension, date and words for evidence), below what all paths have in common, by
       each, eight at least, one after the other (0-7, 8-15). Nor does this need a shape. Of fewer ranks (two at least),
       three directories, without a gap from rank 0 on, that ran at once: what a person sorts (`stuck/ fine/`) is not so even.
    f. names that are each another word (`kestrel3 merlin4`): each is a directory with a file of the same name of such a kind,
-      whenever that was made (without numbers three at least); or, with numbers, each tells of ranks of its own.
+      whenever that was made (without numbers three at least); or, with numbers, each tells of ranks of its own; or one of them
+      is a host by its name, and each is a directory with files of the same names, which were written at once.
    g. such siblings lie in a directory beside theirs (`J801/atlas3.log`, where `J802/atlas8.log atlas9.log` are hosts).
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise.
