@@ -70,8 +70,8 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
         delimiter, columns = table
         for line in rows[1:]:
             cells = [cell.strip(' "') for cell in line.text.split(delimiter)]
-            told = {what: cells[at] for what, at in columns.items() if 0 <= at < len(cells) and cells[at]}
-            yield replace(fact(inp, line, "identity", told), place=NOWHERE)
+            names = {what: cells[at] for what, at in columns.items() if 0 <= at < len(cells) and cells[at]}
+            yield replace(fact(inp, line, "identity", names), place=NOWHERE)
         return
     for line in rows:
         entry = _ENTRY.match(line.text)
