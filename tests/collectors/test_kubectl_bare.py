@@ -118,3 +118,24 @@ def test_a_described_pod_that_was_cut_down_to_its_node_is_on_that_node() -> None
 @pytest.mark.parametrize("node", ["ip-192-168-20-8", "<none>", "v22.1.0/x64"])
 def test_other_members_of_these_names_are_no_pod(node: str) -> None:
     assert not COLLECTORS[0].sniff(CUT.format(node).encode(), "describe.txt")
+
+
+ONE_EVENT_A_LINE = """\
+{"lastTimestamp": "2026-02-03T09:00:01Z", "type": "Normal", "reason": "Preempted", "involvedObject": {"kind": "Workload", "name": "job-ft-0c1d2"}, "message": "Preempted to accommodate a workload"}
+{"lastTimestamp": "2026-02-03T09:00:02Z", "type": "Normal", "reason": "Killing", "involvedObject": {"kind": "Pod", "name": "ft-0"}, "message": "Stopping container a"}
+"""  # noqa: E501 - lines as `jq -c` writes them
+
+
+def test_events_that_were_cut_down_one_on_a_line_are_events() -> None:
+    assert COLLECTORS[0].sniff(ONE_EVENT_A_LINE.encode(), "events.json")
+    found = by_kind(facts_of(ONE_EVENT_A_LINE))["k8s-event"]
+    assert [(f.data["reason"], f.data["object"]) for f in found] == [
+        ("Preempted", "workload/job-ft-0c1d2"),
+        ("Killing", "pod/ft-0"),
+    ]
+    assert [f.span.line for f in found] == [1, 2]
+
+
+@pytest.mark.parametrize("cut", ["involvedObject", "reason"])
+def test_records_of_a_log_that_tell_of_no_object_are_no_events(cut: str) -> None:
+    assert not COLLECTORS[0].sniff(ONE_EVENT_A_LINE.replace(cut, "other").encode(), "events.json")
