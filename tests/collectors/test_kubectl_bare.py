@@ -139,3 +139,16 @@ def test_events_that_were_cut_down_one_on_a_line_are_events() -> None:
 @pytest.mark.parametrize("cut", ["involvedObject", "reason"])
 def test_records_of_a_log_that_tell_of_no_object_are_no_events(cut: str) -> None:
     assert not COLLECTORS[0].sniff(ONE_EVENT_A_LINE.replace(cut, "other").encode(), "events.json")
+
+
+def test_what_somebody_noted_behind_the_row_of_an_evicted_pod_is_its_message() -> None:
+    rows = (
+        "lab   bert-0          1/1   Running   0   50m\n"
+        "lab   warm-up-9x2kq   0/1   Evicted   0   40h    # The node was low on resource: ephemeral-storage\n"
+    )
+    found = by_kind(facts_of(rows))
+    assert [f.data["phase"] for f in found["pod"]] == ["Running", "Evicted"]
+    [event] = found["k8s-event"]
+    assert (event.data["reason"], event.data["object"]) == ("Evicted", "pod/warm-up-9x2kq")
+    assert event.data["message"] == "The node was low on resource: ephemeral-storage"
+    assert "k8s-event" not in by_kind(facts_of(rows.replace("Evicted", "Running")))
