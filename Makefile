@@ -14,6 +14,9 @@ PYTHON ?= $(firstword $(foreach name,$(CANDIDATES),$(shell $(name) -c '$(USABLE)
 # Quiet twice: setuptools prints a page of advice about every editable install. Errors are still shown.
 PIP_INSTALL := -m pip --disable-pip-version-check install -qq
 
+# The tests are shared out among the cores: nobody waits for nine thousand of them one after the other.
+SHARED := -n auto --dist worksteal
+
 .PHONY: help demo test test-heavy lint lint-style lint-rules lint-types docs evaluation benchmarks clean
 
 help:
@@ -31,10 +34,10 @@ demo: $(VENV)/runs
 	$(BIN)/neuron-doctor diagnose --exit-zero corpus/demo/input
 
 test: $(VENV)/develops
-	$(BIN)/python -m pytest -m "not heavy"
+	$(BIN)/python -m pytest $(SHARED) -m "not heavy"
 
 test-heavy: $(VENV)/develops
-	$(BIN)/python -m pytest -m heavy
+	$(BIN)/python -m pytest $(SHARED) -m heavy
 
 lint: lint-style lint-rules lint-types
 

@@ -46,12 +46,12 @@ _EXTENSION = regex(
 _DATE = regex(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?$|[-_.]1[5-9]\d{8}(?:\d{3})?$")
 
 #: How sos calls its reports (sos/policies/distros, 3.0 to 4.8).
-_SOSREPORT = regex(r"sosreport-(?P<host>[\w.-]{1,253}?)-\d{4}-\d\d-\d\d-[a-z]{4,9}(?:-obfuscated)?")
+_SOSREPORT = regex(r"sosreport-(?P<host>[\w.-]{1,253}?)(?:-\d{6,10})?-\d{4}-\d\d-\d\d-[a-z\d]{4,9}(?:-obfuscated)?")
 
 _EVIDENCE = (
     r"(?:dmesg(?:-[a-zA-Z](?![a-zA-Z\d]))?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
     r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|(?:docker|container|pod)?logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|job"
-    r"|run|console|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data|df|du|free|uptime|uname|ulimit|limits"
+    r"|run|console|epilog(?:ue)?|prolog(?:ue)?|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data|df|du|free|uptime|uname|ulimit|limits"
     r"|mount|meminfo|cpuinfo|vmstat|iostat|lsof|ethtool|chronyc|timedatectl|ss|netstat|dkms|dpkg|rpm|pip"
     r"|before|after|pre|post|previous|tail|full|stacks?|py-?spy|backtraces?)"
 )
@@ -163,6 +163,8 @@ def is_name_of_ec2(name: str) -> bool:
 
 
 def _host(name: str, shape: re.Pattern[str]) -> str | None:
+    if report := _SOSREPORT.fullmatch(_EXTENSION.sub("", name)):
+        return report["host"]
     if not _OF_A_HOST.search(name):
         return None
     if stream := _STREAM.fullmatch(name):

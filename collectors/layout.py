@@ -88,6 +88,7 @@ from neuron_doctor.collectors.sibling_hosts import (
     telling,
 )
 from neuron_doctor.collectors.worded_names import hosts_behind_words
+from neuron_doctor.engine.bystanders import CONTROLLERS
 from neuron_doctor.engine.digests import blake2b
 from neuron_doctor.engine.facts import Collection, Fact, Place, Source
 from neuron_doctor.engine.hostnames import instance_in
@@ -125,7 +126,8 @@ def placed_by_layout(collection: Collection) -> Collection:
     if all(source.place.host for source in collection.sources):
         return Collection(collection.sources, (*collection.facts, *_aliases(facts, collection.sources)))
     hosts, labels = _hosts(collection, facts)
-    host_of = {path: host for path, host in hosts.items() if host}
+    asked = {source.path for source in collection.sources if source.kind in CONTROLLERS}
+    host_of = {path: host for path, host in hosts.items() if host and path not in asked}
     sources = tuple(_placed(source, host_of.get(source.path)) for source in collection.sources)
     ids = {source.path: source.id for source in sources if source.path in host_of}
     said = {id(facts[s.path][n]): labels[name] for s in sources for n, name in _labelled(s, facts, labels).items()}

@@ -35,7 +35,16 @@ _LETTER = regex(rb"\A(?:\xef\xbb\xbf)?\s{0,8}(?:From|To|Cc|Subject): {0,4}\S[^\n
 #: What a runbook says before it quotes a message. Programs give such hints too, but their output has other marks.
 _ADVICE = regex(rb"^[-*\d. \t]{0,8}(?:If|When|Whenever|In case) (?:you|we) (?:see|find|get) ", re.MULTILINE)
 #: What people call a file that they write into, or copy a talk to.
-_CALLED_NOTES = regex(r"(?<![a-z])(?:notes?|e?-?mails?|slack|chat|ticket|handover|memo)(?![a-z])", re.IGNORECASE)
+_CALLED_NOTES = regex(
+    r"(?<![a-z])(?:notes?|e?-?mails?|slack|chat|ticket|change|incident|pagerduty|jira|handover|handoff|postmortem|memo)(?![a-z])",
+    re.IGNORECASE,
+)
+#: How a program begins a line, or the message in it.
+_LINE_OF_A_PROGRAM = regex(
+    rb"^[^\n]{0,40}?(?:\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+    rb"|\[ {0,11}\d{1,9}\.\d{6}\])|^Traceback |\b(?:ERROR|WARN|INFO)",
+    re.MULTILINE,
+)
 _OF_A_PROGRAM = regex(rb"\d\d:\d\d|^\[ {0,11}\d{1,9}\.\d{6}\]|^Traceback |\b(?:ERROR|WARN|INFO)", re.MULTILINE)
 #: A line that begins with a time, perhaps behind a label of who speaks.
 _TIMED = regex(
@@ -61,7 +70,9 @@ def is_notes(head: bytes, name: str = "") -> bool:
     if _HEADING.match(head) is not None and _FENCE_OR_HEADING.search(head, 1) is not None:
         return not (_shows_stacks(head) or _is_output(head))
     # in this order: of nearly every log the first line is a program's
-    return _OF_A_PROGRAM.search(head) is None and bool(_ADVICE.search(head) or _CALLED_NOTES.search(name))
+    if _OF_A_PROGRAM.search(head) is None and _ADVICE.search(head) is not None:
+        return True
+    return _CALLED_NOTES.search(name) is not None and _LINE_OF_A_PROGRAM.search(head) is None
 
 
 def _is_output(head: bytes) -> bool:

@@ -7,6 +7,9 @@ names other hosts the same way (`scp x u@b:/tmp`), so only the beginning of a li
 A worker that was started by hand got its numbers in front of the command (`$ RANK=5 LOCAL_RANK=1 python train.py`): where all
 commands of a terminal that give any give the same, what is shown up to the next prompt is of that rank; where the command goes on
 behind it, or what it sets does, up to a launcher, which gives its workers other numbers.
+
+Where prompts name several hosts, what is shown below one is of its host, unless the command shows what others say, or a file that
+may be anybody's (see sections).
 """
 
 from __future__ import annotations
@@ -39,22 +42,35 @@ _LAUNCHERS = regex(r"\b(?:torchrun|torch\.distributed\.(?:run|launch)|srun|mpiru
 _GOES_ON = regex(r"(?:^|[\s;&])export\s|(?<!&)&\s*$")
 
 
+#: What speaks for others than the machine on which it is called.
+OF_OTHERS = regex(
+    r"(?:sudo )?(?:\w+=\S* )*(?:ssh|scp|rsync|pdsh|clush|dsh|ansible\S*|kubectl|oc|aws|srun|mpirun|mpiexec|sbatch|docker|tmux"
+    r"|screen|s(?:acct|info|queue|control)|for|while|git|curl|python3? -m json"
+    r"|(?:z?cat|tail|head|less|more|z?grep|vim?)(?! [^|;]*/(?:var/log|proc|sys)/))\b"
+)
+
+
 def prompted_hosts(inp: Input) -> Iterator[Fact]:
-    """For each host that prompts in the first 64 KiB name: that it is one, and the variable which they show; and the rank
-    that all commands give, if they give one, for each of these commands."""
+    """For each host that prompts in the first 64 KiB name: that it is one, and the variable which they show; the rank
+    that all commands give, if they give one, for each of these commands; and what is below each where hosts are several."""
     seen: set[str] = set()
     commands: list[tuple[str, Span]] = []
+    hosts: list[str] = []
     head, offset = inp.head(), 0
     for number, raw in enumerate(head.split(b"\n") if _may_prompt(head) else (), 1):
         if _may_prompt(raw) and (prompt := _prompted(raw)):
             host, command = prompt
             span = span_of(inp.path, raw.rstrip(b"\r"), offset, number, 1)
             commands.append((command, span))
+            hosts.append(host)
             if host not in seen and not _CONTAINER.fullmatch(host):
                 seen.add(host)
                 for kind, data in (("identity", {"hostname": host}), ("env", {"name": "HOSTNAME", "value": host})):
                     yield Fact(kind, data, inp.place, span, inp.source_id or inp.path)
         offset += len(raw) + 1
+    for host, (command, span) in zip(hosts, commands, strict=True) if len(seen) > 1 else ():
+        told: dict[str, Value] = {"form": "prompt", "name": "" if OF_OTHERS.match(command) else host}
+        yield Fact("section", told, inp.place, span, inp.source_id or inp.path)
     started = [(_place_of(command), span, until) for command, span, until in _ended(commands) if "RANK=" in command]
     for place, span, until in started if len({place for place, *_ in started}) == 1 else ():
         if place.rank is not None:

@@ -11,6 +11,8 @@ command above the headings is a loop that asks each host (`for h in a b; do echo
 A shell whose prompt names no host (`sh-5.2$ `, as a session of AWS Systems Manager has it) is on the one that `hostname` showed
 in it, until it is left or another prompt shows: so are the lines of the kernel there, and the processes that `ps` lists.
 
+Below a prompt that names its host, where prompts name several, all is of it but what the command shows of others (`prompts`).
+
 Names before the lines of the same log (`tn-east-3 | step 118`) that look like the names of containers are hosts if such headings
 have names of this shape.
 """
@@ -25,11 +27,13 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.hints import has_shape_of_host
+from neuron_doctor.collectors.prompts import OF_OTHERS
 from neuron_doctor.collectors.text import is_of_kernel
 from neuron_doctor.engine.facts import Fact, Place
 from neuron_doctor.engine.regexes import regex
 
 KIND = "section"
+PROMPT = "prompt"
 SESSION = "session"
 _NUMBER = regex(r"\d+")
 #: What a shell prompts that was told nothing else, and what leaves it.
@@ -40,6 +44,7 @@ _READS = regex(
     r"(?:['\"]|sudo |-n )*(?:dmesg|journalctl|(?:z?cat|tail|head|less|grep|egrep|zgrep) .{0,200}/(?:var/log|tmp|proc|sys|run)/"
     r"|df|free|uptime|uname|neuron-ls|lspci|lsmod|ulimit)\b"
 )
+_ECHOED = regex(r"\+{1,3} ")
 #: A loop that logs in to one host after the other.
 _ASKS_EACH = regex(r"\bfor \w{1,40} in\b[^\n]{0,2000}\bssh [^\n;|]{0,200}\$\{?\w")
 
@@ -47,7 +52,7 @@ _ASKS_EACH = regex(r"\bfor \w{1,40} in\b[^\n]{0,2000}\bssh [^\n;|]{0,200}\$\{?\w
 def sectioned(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Place]:
     """The places of those records of one log without a host, by their numbers, that stand below such a heading, or whose label
     is a host by it. `known` has the names of hosts by how they read in lower case."""
-    headings = sorted((fact for fact in facts if fact.kind == KIND), key=lambda fact: fact.span.offset)
+    headings = sorted((fact for fact in facts if fact.kind == KIND), key=_in_order)
     in_loop = _in_loops(headings)
     hosts = _hosts(headings, facts, known)
     hosts |= {
@@ -57,7 +62,7 @@ def sectioned(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Plac
     }
     if not hosts:
         return {}
-    offsets, names = [heading.span.offset for heading in headings], list(_names(headings))
+    offsets, above = [heading.span.offset for heading in headings], list(_above(headings))
     shapes = {_shape(name) for name in hosts}
     found: dict[int, Place] = {}
     for number, fact in enumerate(facts):
@@ -66,10 +71,16 @@ def sectioned(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Plac
             found[number] = replace(fact.place, host=label, container=None)
         elif fact.kind != KIND and fact.place.host is None and label is None:
             at = bisect_left(offsets, fact.span.offset) - 1
-            host = hosts.get(names[at]) if at >= 0 else None
-            if host and (in_loop[at] or _is_the_hosts(fact, headings[at])):
+            name, whole = above[at] if at >= 0 else ("", False)
+            host = hosts.get(name)
+            if host and (whole or in_loop[at] or _is_the_hosts(fact, headings[at])):
                 found[number] = replace(fact.place, host=host)
     return found
+
+
+def _in_order(heading: Fact) -> tuple[int, bool, bool]:
+    """Where it stands. Of two readings of one line the last one counts: that of another host, else that of the prompt."""
+    return heading.span.offset, bool(_name(heading)) and heading.data["form"] != PROMPT, heading.data["form"] == PROMPT
 
 
 def _in_loops(headings: Sequence[Fact]) -> list[bool]:
@@ -82,16 +93,26 @@ def _in_loops(headings: Sequence[Fact]) -> list[bool]:
     return found
 
 
-def _names(headings: Iterable[Fact]) -> Iterator[str]:
-    """The name that each heading has, or the session in which it is a command."""
-    session = ""
+def _above(headings: Iterable[Fact]) -> Iterator[tuple[str, bool]]:
+    """The name that each heading has, or the session or the prompt in which it is a command; and whether all below is of that
+    host, whatever it is. What a shell echoes (`+ torchrun ...`) goes on with what the command above it shows."""
+    session = prompt = ""
     for heading in headings:
-        nameless = _NAMELESS.match(heading.span.text)
+        nameless, name = _NAMELESS.match(heading.span.text), _name(heading)
         if heading.data["form"] == SESSION:
-            session = _name(heading)
+            session = name
+        elif heading.data["form"] == PROMPT:
+            prompt = name
         elif heading.data["form"] == "shell" and (nameless is None or nameless["leaves"]):
             session = ""
-        yield _name(heading) or (session if nameless else "")
+            prompt = prompt if not name and _ECHOED.match(heading.span.text) and not _speaks_for_others(heading) else ""
+        yield name or (session if nameless else prompt), bool(prompt) and (name or prompt) == prompt
+
+
+def _speaks_for_others(heading: Fact) -> bool:
+    """Whether a shell echoes a command that shows what others say."""
+    echoed = _ECHOED.match(heading.span.text)
+    return echoed is not None and OF_OTHERS.match(heading.span.text, echoed.end()) is not None
 
 
 def _hosts(headings: Iterable[Fact], facts: Iterable[Fact], known: Mapping[str, str]) -> dict[str, str]:
@@ -100,7 +121,7 @@ def _hosts(headings: Iterable[Fact], facts: Iterable[Fact], known: Mapping[str, 
     alike: dict[object, dict[str, Fact]] = defaultdict(dict)
     for heading in headings:
         name = _name(heading)
-        if name in known or has_shape_of_host(name) or heading.data["form"] == SESSION:
+        if name in known or has_shape_of_host(name) or (name and heading.data["form"] in (SESSION, PROMPT)):
             found[name] = known.get(name, str(heading.data["name"]))
         elif _NUMBER.search(name):
             alike[heading.data["form"], heading.data.get("command"), _shape(name)].setdefault(name, heading)

@@ -8,11 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from neuron_doctor.engine.facts import Clock, Fact, Source
-from neuron_doctor.engine.job_logs import job_logs
-from neuron_doctor.engine.last_words import OF_RUNS
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Source
+from neuron_doctor.engine.job_logs import job_logs, system_logs
 from neuron_doctor.engine.match import Match
-from neuron_doctor.engine.moments import Moment, Track
+from neuron_doctor.engine.moments import Moment, Track, dated_near
 from neuron_doctor.engine.timeline import Timeline
 
 _HOUR = 3600 * 1_000_000_000
@@ -22,8 +21,6 @@ _MARGIN_OF_WALL_CLOCKS = 26 * _HOUR
 #: No two hosts of a job show dates that lie so far apart. (One whose clock was never set shows years.)
 _MARGIN_OF_DATES, _UNSET = 14 * 24 * _HOUR, 400 * 24 * _HOUR
 _DATED = frozenset({Clock.UTC, Clock.HOST_LOCAL})
-#: What only the kernel says. A log that has some of it, and nothing that a run says, is the system's (syslog, messages).
-_OF_KERNELS = frozenset({"hw-err", "attach", "detach", "reset", "oom-kill", "memory-holder"})
 #: So many processes of one log have opened devices of a host where the numbers of that many are the same.
 _PROCESSES = 2
 _EVER = 1 << 80
@@ -77,29 +74,35 @@ class Beforehand(Struct, frozen=True):
 def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timeline) -> Beforehand:
     """What these facts and sources tell of the beginning of the run."""
     facts = tuple(facts)
-    system = {fact.source for fact in facts if fact.kind in _OF_KERNELS}
-    system -= {fact.source for fact in facts if fact.kind in OF_RUNS or fact.place.rank is not None}
+    system = system_logs(sources, facts)
     logs = {source.id for source in job_logs(sources, facts)} - system
     opened = [moment for fact in _opened(facts, logs) if (moment := clocks.moment(fact))]
     begun = [moment for s in sources if s.id in logs and (moment := clocks.clocks.beginning(s))]
     starts = _earliest([*opened, *begun])
-    return Beforehand(clocks.clocks.kernel | system, starts, clocks, _set_right(facts, starts))
+    ran = [start.instant for start in starts] + [s.last for s in sources if s.id in logs and s.last]
+    return Beforehand(system, starts, clocks, _set_right(facts, sources, ran))
 
 
-def _set_right(facts: Iterable[Fact], starts: Sequence[Moment]) -> frozenset[str]:
-    """The sources in which something is dated like a beginning of the run, as far as time zones allow; of several instances each
-    had a clock of its own."""
-    dates = [start.instant.ns for start in starts if start.instant.clock in _DATED]
-    facts = tuple(facts)
+def _set_right(facts: Sequence[Fact], sources: Iterable[Source], ran: Iterable[Instant]) -> frozenset[str]:
+    """The sources in which something is dated like the run, as far as time zones allow; of several instances each had a clock of
+    its own."""
+    dates = [instant.ns for instant in ran if instant.clock in _DATED]
     instances: dict[str, set[str]] = defaultdict(set)
     for fact in facts:
         instances[fact.source] |= {fact.place.instance_id} if fact.place.instance_id else set()
+    shown = [(fact.source, fact.instant) for fact in facts]
+    shown += [(source.id, instant) for source in sources for instant in (source.first, source.last)]
     return frozenset(
-        fact.source
-        for fact in facts
-        if fact.instant and fact.instant.clock in _DATED and len(instances[fact.source]) <= 1
-        if any(abs(fact.instant.ns - date) <= _MARGIN_OF_WALL_CLOCKS for date in dates)
+        source
+        for source, instant in shown
+        if instant and dates and len(instances[source]) <= 1 and _is_within(instant, min(dates), max(dates))
     )
+
+
+def _is_within(instant: Instant, first: int, last: int) -> bool:
+    if instant.clock is Clock.YEARLESS:
+        instant = dated_near(instant, first)
+    return instant.clock in _DATED and first - _MARGIN_OF_WALL_CLOCKS <= instant.ns <= last + _MARGIN_OF_WALL_CLOCKS
 
 
 def _opened(facts: Sequence[Fact], logs: Collection[str]) -> Iterator[Fact]:

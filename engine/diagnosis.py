@@ -36,6 +36,7 @@ from neuron_doctor.engine.pods import on_their_nodes
 from neuron_doctor.engine.pods_of_job import with_pods_of_job
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.requeues import in_their_attempts
+from neuron_doctor.engine.retried_exceptions import without_retried
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.saved_outputs import at_their_origin
 from neuron_doctor.engine.seen_processes import at_hosts_that_saw_them
@@ -102,6 +103,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     """What a collection says before any rule is applied; `harmless`: the patterns of what means nothing."""
     collection = in_their_jobs(on_their_nodes(at_their_origin(collection)))
     sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
+    facts = without_retried(facts)
     sources, facts = without_former_instances(sources, facts)
     facts = without_old_containers(facts, sources)
     facts = without_tasks_for_ranks(at_hosts_that_saw_them(facts, sources))

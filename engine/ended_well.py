@@ -36,7 +36,7 @@ from neuron_doctor.engine.agents import good_end
 from neuron_doctor.engine.bystanders import Bystanders, names_of_files
 from neuron_doctor.engine.ended_jobs import EndedJobs, ended_jobs
 from neuron_doctor.engine.facts import Fact, Source, pod_of
-from neuron_doctor.engine.job_logs import job_logs
+from neuron_doctor.engine.job_logs import job_logs, system_logs
 from neuron_doctor.engine.last_words import last_words
 from neuron_doctor.engine.made_good import MadeGood, has_succeeded, is_before, made_good
 from neuron_doctor.engine.match import Match
@@ -53,6 +53,10 @@ _OF_TERMINALS = frozenset({"section", "completion", "identity"})
 _OF_WAITS = frozenset({"collective", "silent-rank", "lost-host"})
 #: What a cluster tells of pods and nodes on its way: a pod that was moved did not keep a job from its end.
 _OF_CLUSTER = "k8s-event"
+
+
+#: Who was killed for memory was no worker of a job that ended well on all hosts.
+_OF_NO_WORKER = frozenset({"oom-kill"})
 
 
 class EndedWell(Struct, frozen=True):
@@ -96,6 +100,7 @@ class EndedWell(Struct, frozen=True):
             or fact.source in self.anew
             or fact.span.offset < max(self.restarted.get(fact.source, -1), self.done.get(fact.source, -1))
             or (self.done and fact.source in self.kernel)
+            or (self.job and fact.kind in _OF_NO_WORKER)
             or (fact.source, fact.span.offset) in self.again
             # the next attempt had another device
             or (match.rule.cause.by != "hardware" and (self.retried.holds(fact) or self._is_earlier(fact)))
@@ -152,7 +157,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
     ):
         return EndedWell(retried=retried, complete=complete)
     job = by_scheduler or _of_hosts(facts, sources)
-    kernel = frozenset(source.id for source in sources if source.kind == "kernel")
+    kernel = system_logs(sources, facts)
     agents = good_end(facts)
     ranks = _of_launchers(facts, words, last_step) or _are_all(agents.ranks, facts)
     anew_from = max(agents.attempt, (last or 0) if by_scheduler or _has_ended(facts, last) else 0)

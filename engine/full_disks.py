@@ -2,7 +2,7 @@
 file systems shows it full.
 
 `No space left on device: '/local/stage/x'` in the log of a whole job is of any host. With `df` of several hosts, of which one
-alone shows `/local` full, it is of that one.
+alone shows `/local` full, it is of that one. So is a record without a path, if one of these hosts alone has anything full.
 """
 
 from __future__ import annotations
@@ -32,9 +32,16 @@ def _may_move(match: Match) -> bool:
 
 def _moved(match: Match, listed: Sequence[Fact]) -> Match:
     paths = {str(path) for fact in match.facts if (path := fact.data.get("path"))}
-    hosts = {_host(path, listed) for path in paths}
+    hosts = {_host(path, listed) for path in paths} if paths else {_only_one(listed)}
     host = hosts.pop() if len(hosts) == 1 else None
     return replace(match, place=replace(match.place, host=host), hosts=(host,)) if host else match
+
+
+def _only_one(listed: Sequence[Fact]) -> str | None:
+    """The one host of several that has a full file system, which others have and is not full there."""
+    full = {fact.place.host: str(fact.data["mount"]) for fact in listed if fact.data["used"] == _FULL}
+    (host, mount), *others = [*full.items()] or [(None, "")]
+    return host if not others and host == _host(mount, listed) else None
 
 
 def _host(path: str, listed: Sequence[Fact]) -> str | None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from neuron_doctor.engine.facts import Fact, Source
+from neuron_doctor.engine.last_words import OF_RUNS
+
+#: What only the kernel says. A log that has some of it, and nothing that a run says, is the system's (syslog, messages).
+_OF_KERNELS = frozenset({"hw-err", "attach", "detach", "reset", "oom-kill", "memory-holder"})
 
 
 def job_logs(sources: Iterable[Source], facts: Iterable[Fact]) -> list[Source]:
@@ -12,3 +16,11 @@ def job_logs(sources: Iterable[Source], facts: Iterable[Fact]) -> list[Source]:
     does not stand in it proves nothing."""
     telling = {fact.source for fact in facts}
     return [s for s in sources if s.kind == "log" and s.records and (s.id in telling or s.place.rank is not None)]
+
+
+def system_logs(sources: Iterable[Source], facts: Iterable[Fact]) -> frozenset[str]:
+    """The kernel logs, and those of the system that hold what it said."""
+    facts = tuple(facts)
+    system = {fact.source for fact in facts if fact.kind in _OF_KERNELS}
+    system -= {fact.source for fact in facts if fact.kind in OF_RUNS or fact.place.rank is not None}
+    return frozenset(source.id for source in sources if source.kind == "kernel" or source.id in system)

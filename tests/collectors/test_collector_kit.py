@@ -26,7 +26,7 @@ CORPUS = Path(__file__).parents[2] / "corpus"
 #: Samples of the corpus are at most so large, and so many of each kind are taken: the smallest, the largest, one between.
 LARGEST = 60_000
 #: What no format tells, only the names of its files.
-BY_NAME = {"file of a runtime core dump", "name of a machine"}
+BY_NAME = {"file of a runtime core dump", "name of a machine", "names and addresses of machines"}
 
 BATCH = json.dumps(
     {

@@ -65,6 +65,9 @@ INSTANCE = "i-0123456789abcdef0"
         ("py-spy/cn-05_pid6013.txt", "cn-05"),
         ("sosreport-trn1-b-2-2025-04-09-kxzq.tar.gz!sosreport-trn1-b-2-2025-04-09-kxzq/var/log/messages", "trn1-b-2"),
         ("sosreport-node3-2026-01-31-abcdefg-obfuscated.tar.xz!x/dmesg", "node3"),
+        ("sosreport-willow-2026-11-17-4dfa4d6.tar.xz!x/dmesg", "willow"),
+        ("sosreport-willow-01234567-2026-11-17-abcdefg.tar.xz!x/dmesg", "willow"),
+        ("collected/epilog-trn1-07/dmesg.txt", "trn1-07"),
     ],
 )
 def test_a_host_is_told_by_its_shape_or_its_parent(path: str, host: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from test_layout import fact, hosts, ranks, source, together
 
+from neuron_doctor.collectors.layout import placed_by_layout
 from neuron_doctor.engine.facts import Collection, Place
 
 
@@ -73,3 +74,12 @@ def test_files_called_like_the_hosts_of_a_directory_beside_theirs_are_of_hosts(o
 def test_runs_and_names_of_another_shape_are_no_hosts_though_hosts_lie_beside_them(others: list[Collection]) -> None:
     found = hosts(together(ranks("J802/atlas8.log", 0), ranks("J802/atlas9.log", 32), *others))
     assert {host for path, host in found.items() if "J801" in path} == {None}
+
+
+def test_what_was_asked_of_a_scheduler_on_a_host_is_not_of_that_host() -> None:
+    stated = fact("slurm.out", "launcher-failure", Place(host="birch"))
+    asked = fact("epilog-birch/scontrol.txt", "slurm-job", Place(job="7"), job_id="7")
+    found = together(source("slurm.out"), stated, source("epilog-birch/scontrol.txt", kind="slurm"), asked)
+    assert [f.place.host for f in placed_by_layout(found).facts if f.kind == "slurm-job"] == [None]
+    beside = together(found, source("epilog-birch/dmesg.txt", kind="kernel"))
+    assert hosts(beside)["epilog-birch/dmesg.txt"] == "birch"

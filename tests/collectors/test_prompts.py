@@ -14,7 +14,7 @@ from neuron_doctor.engine.facts import Place
 def hosts(text: str) -> list[object]:
     raw = io.BufferedReader(io.BytesIO(text.encode()))
     inp = Input("w/typescript", "typescript", raw, len(text), place=Place(rank=3))  # type: ignore[arg-type]
-    facts = list(prompted_hosts(inp))
+    facts = [fact for fact in prompted_hosts(inp) if fact.kind != "section"]
     assert all(fact.place == Place(rank=3) for fact in facts)
     assert [f.data.get("hostname") for f in facts[::2]] == [f.data.get("value") for f in facts[1::2]]
     return [fact.data["hostname"] for fact in facts[::2]]

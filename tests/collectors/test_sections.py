@@ -140,3 +140,14 @@ def test_a_shell_without_a_name_in_its_prompt_is_on_the_host_that_it_was_asked_f
 )
 def test_such_a_shell_proves_nothing_once_it_was_left(tmp_path: Path, text: str) -> None:
     assert "cedar-lab" not in hosts(tmp_path, JOB + text)
+
+
+PASTE = "me@vega:~$ {}\n{}me@altair:~$ {}\n{}"
+
+
+def test_below_prompts_of_several_hosts_all_is_of_them_but_what_shows_others(tmp_path: Path) -> None:
+    own = PASTE.format("./go.sh 1", f"+ torchrun train.py\n{LOST}", "dmesg -T | tail", KERNEL)
+    assert hosts(tmp_path, own) == ["vega", "altair"]
+    others = PASTE.format("srun train.sh", f"+ hostname\n{LOST}", "tail -5 job.log", LOST)
+    assert hosts(tmp_path, others) == [None, None]
+    assert hosts(tmp_path, own.replace("altair", "vega")) != ["vega", "altair"]

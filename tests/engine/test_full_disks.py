@@ -60,3 +60,15 @@ def test_full_shared_memory_is_on_the_host_that_shows_it(tmp_path: Path) -> None
 )
 def test_else_nobody_is_accused(tmp_path: Path, tables: dict[str, str]) -> None:
     assert where(tmp_path, by_directory(**tables)) == {None}
+
+
+BARE = "[rank7]: OSError: [Errno 28] No space left on device\n"
+
+
+def test_a_record_without_a_path_is_of_the_one_host_that_has_anything_full(tmp_path: Path) -> None:
+    files = {f"ip-10-0-0-{n}/df.txt": TITLE + disk(used) for n, used in ((1, 29), (2, 100))}
+    assert where(tmp_path, files, BARE) == {"ip-10-0-0-2"}
+
+
+def test_such_a_record_may_be_of_any_of_two(tmp_path: Path) -> None:
+    assert where(tmp_path, by_directory(n1=disk(29), n2=disk(100)), BARE) == {None}, "both roots are full"
