@@ -165,7 +165,7 @@ def _below_marks(
     """The places of records in sources without a host that have marks: headings that name hosts, or lines that are all labelled
     with hosts or ranks."""
     marked = sorted({fact.span.path for fact in collection.facts if fact.kind == mark})
-    known = known_hosts(collection) if marked else {}
+    known = {**{host.casefold(): host for host in host_of.values()}, **known_hosts(collection)} if marked else {}
     placed = {source.path for source in collection.sources if source.place.host} | host_of.keys()
     for path in marked:
         if path not in placed:

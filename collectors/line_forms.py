@@ -182,6 +182,7 @@ _STAMPED = (
         timestamps.american,
     ),
     _transport(rf"{ISO_ZONED}(?:$|[ \t])", timestamps.calendar),  # CloudWatch, kubectl --timestamps
+    _header(rf"\d{{3}} \(\d{{1,9}}\.\d{{3}}\.\d{{3}}\) {ISO} ", timestamps.calendar),  # the event log of HTCondor
     _header(rf"{ISO}[:,]?(?:$| )", timestamps.calendar),
     # CloudWatch Logs Insights, exported as CSV: @timestamp,@logStream,@message
     _transport(rf'{ISO},(?P<container>[A-Za-z][\w./$\[\]-]{{0,511}}),"?', timestamps.calendar),

@@ -33,7 +33,7 @@ KIND = "line-label"
 _NAME = r"[A-Za-z][\w.-]{0,62}"
 _LABEL = regex(
     rf"(?:\[(?P<pair>{_NAME}):(?P<of_pair>\d{{1,10}})\]|(?!\[[Rr](?:ank)?\d{{1,6}}\])\[(?P<bracket>{_NAME})\]|(?P<colon>{_NAME}):"
-    rf"|(?P<pipe>{_NAME}) {{0,40}}\||(?P<space>{_NAME})(?= {BEGINNING.pattern}))?"
+    rf"|(?P<pipe>{_NAME}) {{0,40}}\||(?P<space>{_NAME})(?= (?:\d\d:\d\d:\d\d\b|{BEGINNING.pattern})))?"
     r"(?: {0,2}\[(?:[Rr](?:ank)?[ :=]?)?(?P<number>\d{1,6})\])?(?=[\s:]|$)"
 )
 _RANK_ITSELF = regex(r"(?:rank|default)[-_.:]?\d")

@@ -201,10 +201,11 @@ def _same(a: Match, b: Match) -> bool:
 
 
 def _completes(of_host: Match, of_rank: Match) -> bool:
-    """Whether one says the host and the other the rank of what may be one device."""
+    """Whether one says the host and the other the rank, or a process, of what may be one device."""
     device = of_host.place.device
     hosts, ranks = (bool(of_host.hosts), bool(of_rank.hosts)), (ranks_of(of_host.place), ranks_of(of_rank.place))
-    lacking = hosts == (True, False) and not ranks[0] and bool(ranks[1]) and _may_be_of_one_day(of_host, of_rank)
+    speaks = bool(ranks[1]) or any(fact.place.pid is not None for fact in of_rank.facts)
+    lacking = hosts == (True, False) and not ranks[0] and speaks and _may_be_of_one_day(of_host, of_rank)
     return lacking and device is not None and device == of_rank.place.device and of_host.rule.cause.by == "hardware"
 
 

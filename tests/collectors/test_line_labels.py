@@ -40,6 +40,10 @@ def test_hosts_and_ranks_are_told_by_labels_in_all_lines(tmp_path: Path, form: s
     assert places(tmp_path, lines) == {("lam1", 3, None)}
 
 
+def test_a_host_may_stand_bare_before_the_time_of_day(tmp_path: Path) -> None:
+    assert places(tmp_path, labelled("node2", "node3")) == {("node3", None, None)}
+
+
 SACCT = "JobID|JobName|State|ExitCode|NodeList\n7|train|FAILED|1:0|{}\n"
 
 

@@ -18,7 +18,10 @@ def ends(folder: Path, text: str) -> list[tuple[str, object]]:
     return [(fact.kind, fact.data.get("exited", fact.data.get("exitcode"))) for fact in told]
 
 
-@pytest.mark.parametrize("line", ["Successfully completed.", "Finished: SUCCESS", "Job succeeded"])
+@pytest.mark.parametrize(
+    "line",
+    ["Successfully completed.", "Finished: SUCCESS", "Job succeeded", "\t(1) Normal termination (return value 0)"],
+)
 def test_a_good_end(tmp_path: Path, line: str) -> None:
     assert ends(tmp_path, line) == [("completion", True)]
 
@@ -32,6 +35,8 @@ def test_a_good_end(tmp_path: Path, line: str) -> None:
         ("Wed Nov 25 09:21:40: Exited with exit code 1. The CPU time used is 1411.2 seconds;", 1),
         ("11/24/2026 21:47:02  S    Exit_status=1 resources_used.cpupercent=8840 resources_used.walltime=00:40:17", 1),
         ("exit_status  7", 7),
+        ("\t(1) Normal termination (return value 3)", 3),
+        ("\t(0) Abnormal termination (signal 9)", None),
     ],
 )
 def test_a_bad_end(tmp_path: Path, line: str, code: int) -> None:
