@@ -106,6 +106,12 @@ def value_at(text: str, at: int) -> Element:
     return Element(value, at, end)
 
 
+def next_value(text: str, at: int, opening: str) -> int:
+    """Where the next value starts, behind blanks, if it begins with this; otherwise -1."""
+    at = _end_of_blank(text, at)
+    return at if text.startswith(opening, at) else -1
+
+
 def _end_of_blank(text: str, at: int) -> int:
     blank = _BLANK.match(text, at)
     return blank.end() if blank is not None else at

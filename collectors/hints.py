@@ -76,6 +76,7 @@ _IP = (
     rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}"
     r"|10(?:\.\d{1,3}){3}|(?:192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}"
 )
+_EC2 = regex(rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}", re.IGNORECASE)
 _ADDRESS = rf"{_IP}|(?:hyperpod-)?i-(?:0[\da-f]{{3,16}}|[\da-f]{{8}})"
 _HOST = rf"{_ADDRESS}|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?"
 #: What names one machine and nothing else, whatever follows: `ip-10-0-3-7_nrt_746999_rank8.log`.
@@ -154,6 +155,11 @@ def bare(name: str) -> str:
 def has_shape_of_host(name: str) -> bool:
     """Whether a name alone, without anything around it, is known for a host's."""
     return _HOST_FILE.fullmatch(name) is not None
+
+
+def is_name_of_ec2(name: str) -> bool:
+    """Whether it is the name that EC2 gives an instance after its address."""
+    return _EC2.fullmatch(name) is not None
 
 
 def _host(name: str, shape: re.Pattern[str]) -> str | None:

@@ -70,7 +70,7 @@ _TYPES = ("INSTANCE-TYPE", "INSTANCE_TYPE", "INSTANCETYPE", "INSTANCE", "TYPE")
 _BARE_POD = regex(
     r"(?:(?P<NAMESPACE>[a-z\d][a-z\d-]{0,62})\s{2,})?(?P<NAME>[a-z\d][a-z\d.-]{0,252})\s{2,}(?P<READY>\d{1,3}/\d{1,3})\s{2,}"
     r"(?P<STATUS>[A-Z][\w:/-]{1,40})\s{2,}(?P<RESTARTS>\d{1,6}(?: \([^()\n]{1,40} ago\))?)\s{2,}(?P<AGE>(?:\d{1,6}[ydhms]){1,2})"
-    r"(?:\s{2,}(?P<IP>[\da-f.:]{3,45}|<none>)\s{2,}(?P<NODE>[\w.-]{1,253}|<none>)(?:\s{2,}.{0,300})?)?\s*"
+    r"(?:\s{2,}(?P<IP>[\da-f.:]{3,45}|<none>)\s{2,}(?P<NODE>[\w.-]{1,253}|<none>)(?:\s{2,}.{0,300})?|\s+# (?P<NOTE>.{1,300}))?\s*"
 )
 
 #: A row of events by itself; only the type and the kind of its object tell it from a line of any other table.
@@ -109,6 +109,10 @@ def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             events.append(_event(cells, span))
         elif {"READY", "STATUS", "RESTARTS"} <= cells.keys():
             yield from container_facts(inp, _pod(cells), span)
+            if (
+                cells["STATUS"] == "Evicted" and "NOTE" in cells
+            ):  # the message of the pod, as who saved the row put it there
+                events.append(Event("Warning", "Evicted", f"pod/{_bare(cells['NAME'])}", cells["NOTE"], span))
         elif {"NAME", "NODE"} <= cells.keys() and _shown(cells, "NODE"):
             yield from container_facts(inp, _own_columns(cells), span)
         elif states := [cells[title] for title in _STATES if title in cells and not {"READY", "ROLES"} & cells.keys()]:

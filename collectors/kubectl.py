@@ -14,6 +14,7 @@ from neuron_doctor.collectors.documents import (
     Element,
     document_of,
     elements,
+    next_value,
     value_at,
 )
 from neuron_doctor.collectors.kube import Event, event_facts
@@ -32,6 +33,9 @@ _JSON_HEAD = regex(rb'\s*\{\s*"(?:apiVersion|kind|items|metadata)"\s*:')
 #: Whoever cuts a list down (`jq`) leaves out what all of its items have alike: an event is still one that says of whom it tells.
 _JSON_LIST = regex(rb'\s*\{[^\[]{0,2000}"items"\s*:\s*\[')
 _JSON_EVENT = regex(rb'"(?:involvedObject|regarding)"\s*:\s*\{')
+#: So it is with a single event, of which such tools write one on a line, in any order of members.
+_JSON_EVENT_LINE = regex(rb'\s*\{[^\n]{0,4000}?"(?:involvedObject|regarding)"\s*:\s*\{\s*"[^\n]{1,4000}\}\s*(?:\n|\Z)')
+_REASON = regex(rb'"reason"\s*:\s*"[A-Z]')
 #: So it is with a single object: who it is and how it is suffice.
 _JSON_OBJECT = regex(rb'\s*\{\s*"kind"\s*:\s*"(?:Pod|Node)"\s*,\s*"metadata"\s*:\s*\{')
 _YAML_FIRST = regex(r"(?:apiVersion: \S+|kind: [A-Z]\w+|items:|---)\s*$")
@@ -54,6 +58,9 @@ def _sniff(head: bytes, _name: str) -> bool:
         named = _JSON_HEAD.match(head, start) is not None and b'"kind"' in head
         listed = _JSON_LIST.match(head, start) and _JSON_EVENT.search(head)
         cut_down = _JSON_OBJECT.match(head, start) and b'"status"' in head
+        event = _JSON_EVENT_LINE.match(head, start)
+        if event and _REASON.search(event[0]):
+            return has_form(head, JSON_LINE, 0.95)
         told = b'"apiVersion"' in head or listed or cut_down
         return bool(named and told) and has_form(head, JSON_LINE, 0.95)
     if _YAML_FIRST.match(first):
@@ -99,10 +106,14 @@ def _from_objects(inp: Input, document: Document, objects: _Read) -> Iterator[Fa
 
 
 def _json_objects(text: str) -> Iterator[Element | DamagedDocument]:
+    """The items of a list, or the objects that stand one behind the other (`jq -c`)."""
     listed = _LIST.match(text)
     try:
         if listed is None:
-            yield value_at(text, text.index("{"))
+            at = text.find("{")
+            while at >= 0:
+                yield (element := value_at(text, at))
+                at = next_value(text, element.end, "{")
         else:
             yield from elements(text, listed.end())
     except DamagedDocument as damage:

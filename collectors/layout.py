@@ -56,7 +56,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from neuron_doctor.collectors.hints import bare, place_of_path
+from neuron_doctor.collectors.hints import bare, has_shape_of_host, is_name_of_ec2, place_of_path
 from neuron_doctor.collectors.host_trees import hosts_of_trees
 from neuron_doctor.collectors.known_hosts import known_hosts
 from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
@@ -196,8 +196,25 @@ def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple
     in_trees = hosts_of_trees(sources, facts)
     by_path = {s.path: in_trees.get(s.path) or _host(below[s.path], proven) for s in unplaced}
     said |= hosts_in_own_words([s for s in unplaced if not by_path[s.path]], facts, known)
-    said = {path: name for path, name in said.items() if not by_path[path] or _is_node_of(name, by_path[path])}
+    pods = _names_of_pods(sources, by_path, said)
+    said = {
+        path: name
+        for path, name in said.items()
+        if not by_path[path] or _is_node_of(name, by_path[path]) or by_path[path] in pods
+    }
     return _with_copies(unplaced, {**by_path, **said}), labels
+
+
+def _names_of_pods(
+    sources: Iterable[Source], by_path: Mapping[str, str | None], said: Mapping[str, str]
+) -> frozenset[str]:
+    """The names in paths that are those of pods, or of nodes of a job of AWS Batch (`ft_default_8c1d_2`): every log called so
+    calls its host by the name that EC2 gives it. A directory that has a host's files, too, is called after the host."""
+    told: dict[str, set[bool]] = defaultdict(set)
+    for source in sources:
+        if called := source.place.host or by_path.get(source.path):
+            told[called].add(is_name_of_ec2(said.get(source.path, "")) and not has_shape_of_host(called))
+    return frozenset(called for called, nodes in told.items() if nodes == {True})
 
 
 def _is_node_of(name: str, called: str | None) -> bool:

@@ -10,9 +10,10 @@ The log of a whole job says so as well, of the host of its launcher alone. So a 
   settings of one (`[heron2] SLURM_PROCID=42`), and known for a host; or the name is known for a host or has the shape of one (a
   container's id and a pod's name are none), or the variable is one that never names anything else (`SLURMD_NODENAME`); or the
   program calls it a host among its own settings (`host=hera node_rank=2 world=128`), the word is none that a container or a
-  part of a program is called by, and there are no pods;
-- sources that name another host ran at the same time, or did so in each attempt, tell of no rank that it tells of, and two
-  hosts at least tell of processes of their own. What one `mpirun` says for all has no such neighbour.
+  part of a program is called by, and there are no pods; whoever saved the log may have said it in its first line
+  (`# node: ip-10-0-3-7`);
+- sources that name another host ran at the same time, or did so in each attempt (or tell all of ranks in it), tell of no rank
+  that it tells of, and two hosts at least tell of processes of their own. What one `mpirun` says for all has no such neighbour.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from neuron_doctor.collectors.hints import has_shape_of_host
 from neuron_doctor.collectors.no_host_words import GROUPINGS, NO_HOST_OF_LINES, may_name_a_host, words_of
-from neuron_doctor.collectors.sibling_hosts import Telling, beside_each_other, telling
+from neuron_doctor.collectors.sibling_hosts import Telling, beside_each_other, share_an_attempt, telling
 from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.hostnames import instance_in
 from neuron_doctor.engine.regexes import regex
@@ -33,6 +34,8 @@ from neuron_doctor.engine.regexes import regex
 _NODE_VARIABLES = frozenset({"SLURMD_NODENAME", "NODE_NAME", "MY_NODE_NAME", "K8S_NODE_NAME", "SM_CURRENT_HOST"})
 #: What the program calls its host, beside its rank or process (the pattern `settings-own-host`).
 _SETTING = "HOST"
+#: What the first line of a file calls the host (the pattern `heading-own-host`).
+_HEADING = "HOST_HEADING"
 #: Ids of containers, and what Kubernetes gives a pod of a deployment or a job for an end.
 _OF_CONTAINER = regex(r"[\da-f]{8,64}|.{1,200}-[a-z\d]{5}|.{1,200}-[a-z\d]{8,10}-[a-z\d]{4,6}", re.ASCII)
 
@@ -58,7 +61,11 @@ def hosts_in_own_words(
             told = facts.get(source.path, ())
             attempts[source.place.attempt][said[source.path].casefold()].add(telling(source, told, None))
             with_processes |= {said[source.path].casefold() for fact in told if _is_of_a_process(fact)}
-    proven = all(beside_each_other(list(by_host.values())) for by_host in attempts.values())
+    proven = all(
+        beside_each_other(told) or (attempt is not None and share_an_attempt(told))
+        for attempt, by_host in attempts.items()
+        for told in [list(by_host.values())]
+    )
     return said if proven and len(with_processes) > 1 else {}
 
 
@@ -68,7 +75,8 @@ def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | 
     for fact in facts:
         if fact.kind == "env" and fact.place.host is None and (name := str(fact.data.get("value") or "")):
             variable = fact.data.get("name")
-            if variable in _NODE_VARIABLES or (variable in ("HOSTNAME", _SETTING) and _is_host(name, known)):
+            said = variable in ("HOSTNAME", _SETTING) or (variable == _HEADING and fact.span.offset == 0)
+            if variable in _NODE_VARIABLES or (said and _is_host(name, known)):
                 own.add(name)
             elif variable == _SETTING:
                 own.add(name if not pods and _may_be_host(name) else "")

@@ -260,6 +260,12 @@ def beside_each_other(told: Sequence[Telling]) -> bool:
     return not _one_machine(told) and not _same_ranks(told) and _at_once(told, _SLACK_NS)
 
 
+def share_an_attempt(told: Sequence[Telling]) -> bool:
+    """The same for those of one attempt, if each tells of ranks of its own: a program that stamps nothing but errors seems to
+    have been there when they came."""
+    return not _one_machine(told) and not _same_ranks(told) and all(one.ranks for one in told)
+
+
 def _one_machine(told: Iterable[Telling]) -> bool:
     """Two siblings were taken on the same machine."""
     return any(count > 1 for count in Counter(name for one in told for name in one.machines).values())

@@ -18,6 +18,7 @@ from neuron_doctor.engine.fault import Blame
 from neuron_doctor.engine.gatherings import Waits, waits
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
 from neuron_doctor.engine.recorder import (
+    SCATTERED,
     GroupRecord,
     Operation,
     RankRecord,
@@ -199,8 +200,8 @@ def _waits_at(one: Blame) -> str:
 
 def _scattered(dumps: dict[int, RankRecord]) -> Fact:
     told = (
-        "the dumps were written at different moments, between which the job went on: they show no one state of it, and who "
-        "seems to wait may have been waited for; take the dumps of all ranks again, at one time"
+        f"{SCATTERED}: they show no one state of it, and who seems to wait may have been waited for; take the dumps of all ranks "
+        "again, at one time"
     )
     return _derived(next(iter(dumps.values())), told_of_collective("undecided", told, members=tuple(dumps)), (), None)
 

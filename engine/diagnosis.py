@@ -48,6 +48,7 @@ from neuron_doctor.engine.task_numbers import without_tasks_for_ranks
 from neuron_doctor.engine.terminal_ranks import in_the_rank_of_their_terminal
 from neuron_doctor.engine.topology import Topology, complete, completed_place, survey
 from neuron_doctor.engine.verdict import Diagnosis, Edge, Finding, NotEvaluable, Verdict
+from neuron_doctor.engine.watchdogs import convicted_by_watchdogs
 from neuron_doctor.engine.went_down import went_down
 from neuron_doctor.engine.witnesses import Witnesses, disagreements, witnesses
 from neuron_doctor.engine.worker_ends import heard_ranks, with_logs
@@ -126,6 +127,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     compared = [f for f in found if whole or f.data["witness"] == "recorder"]
     collectives = acquitted(compared, placed, topology.ranks, heard)
     collectives = standing_still(collectives, placed, collection.sources)
+    collectives = convicted_by_watchdogs(collectives, placed, collection.sources)
     collectives = questioned(tuple(collectives), placed, collection.sources)
     if whole:
         collectives = silent_in_dumps(collectives, placed, collection.sources, heard, topology)

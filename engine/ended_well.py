@@ -33,16 +33,22 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec import Struct, field
 
 from neuron_doctor.engine.agents import good_end
-from neuron_doctor.engine.bystanders import Bystanders
+from neuron_doctor.engine.bystanders import Bystanders, names_of_files
 from neuron_doctor.engine.ended_jobs import EndedJobs, ended_jobs
 from neuron_doctor.engine.facts import Fact, Source, pod_of
 from neuron_doctor.engine.job_logs import job_logs, system_logs
 from neuron_doctor.engine.last_words import last_words
 from neuron_doctor.engine.made_good import MadeGood, has_succeeded, is_before, made_good
 from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.proven import unique
+from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.world import world_of
 
+#: What Kubernetes gives a pod for an end that a controller made.
+_OF_A_COPY = regex(r"-[a-z\d]{5}$")
+#: What is understood of a terminal in which somebody asked how the job is.
+_OF_TERMINALS = frozenset({"section", "completion", "identity"})
 #: What is told of those for whom others wait.
 _OF_WAITS = frozenset({"collective", "silent-rank", "lost-host"})
 #: What a cluster tells of pods and nodes on its way: a pod that was moved did not keep a job from its end.
@@ -130,8 +136,9 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
             restarts[fact.source].append(fact.span.offset)
         elif fact.kind == "launcher-failure" and fact.place.attempt in (None, last):
             failures.append(fact)
-    complete, pods = ended_jobs(facts), _pods(facts, others)
-    sources, by_scheduler = tuple(sources), _of_slurm(facts) or _of_kubernetes(facts, pods, complete)
+    sources = tuple(sources)
+    complete, pods = ended_jobs(facts), _pods(facts, others) or _called_after(facts, sources)
+    by_scheduler = _of_slurm(facts) or _of_kubernetes(facts, pods, complete)
     anew = _anew(words, sources, facts, {pod for pod in pods if complete.of(pod)} | _succeeded_pods(facts, pods))
     last_restart = {name: max(offsets) for name, offsets in restarts.items() if by_scheduler}
     exited = {source for source, told in words.items() if any(word.data.get("exited") for word in told)}
@@ -320,6 +327,16 @@ def _of_kubernetes(facts: Sequence[Fact], pods: Collection[str], ended: EndedJob
 
 def _pods(facts: Iterable[Fact], others: Bystanders) -> set[str]:
     return {pod_of(f.place.container) for f in facts if f.place.container and f.source not in others.controllers}
+
+
+def _called_after(facts: Sequence[Fact], sources: Sequence[Source]) -> set[str]:
+    """The pods that are shown and after which the logs of the job are called, as the pods themselves see it (`ft-w-0-1.log` of
+    `ft-w-0-1-x7k2p`, whose host name it is). A log that is called after none may be of any, unless it tells of commands alone."""
+    shown = {str(fact.data["name"]) for fact in facts if fact.kind == "pod"}
+    logs = job_logs(sources, (fact for fact in facts if fact.kind not in _OF_TERMINALS)) if shown else []
+    called = unique((name, pod) for pod in shown for name in (pod, _OF_A_COPY.sub("", pod)))
+    found = [{called[name] for name in names_of_files([log], frozenset()) if name in called} for log in logs]
+    return {pod for pods in found for pod in pods} if all(len(pods) == 1 for pods in found) else set()
 
 
 def _succeeded_pods(facts: Iterable[Fact], pods: Collection[str]) -> set[str]:

@@ -8,7 +8,8 @@ that second (`llama/algo-2-1727755200`): if the last ones of all nodes ended wel
 The start of a container is such an attempt, too: where nothing got on in the log of an earlier start, and something does in that
 of a later one, it is over that it did not come up at first (the pod before it still held the cores, say). One that worked, and
 ended then, has failed; so has one that Kubernetes shows as not ready, and it says nothing of what befell the pod later: that it
-was evicted, or ended again.
+was evicted, or ended again. Logs without a pod's name are two starts of one container if the name of one says so of the other,
+beside it (`app-previous.log` and `app-current.log` or `app.log`), and no pod is shown that does not work.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ _FAILED = frozenset({"Failed", "Error", "OOMKilled", "StartError", "ContainerCan
 _WORD = regex(r"[A-Za-z0-9]+")
 #: How a log of a container before its last start is called, or the directory of such logs.
 _PREVIOUS = regex(r"(?:^|[/!._-])prev(?:ious)?(?:[/!._-]|$)")
+#: The name of a file that is such a log, or the one after it, by what it says beside that.
+_BESIDE = regex(r"(?P<before>.*[/!])?(?P<stem>[\w.-]{1,100}?)[-_.](?P<which>prev(?:ious)?|curr(?:ent)?)\.(?:log|txt)")
+_PLAIN = regex(r"(?P<before>.*[/!])?(?P<stem>[\w.-]{1,100}?)\.(?:log|txt)")
 #: A name that tells one attempt from all others is no word, and no small number.
 _TELLING = 6
 #: The log of an attempt, beside those of the others.
@@ -89,10 +93,10 @@ def made_good(
     logs = {s.id for s in sources if streams and not streams.isdisjoint(_WORD.findall(s.path))}
     ended = frozenset(ended)
     logs |= _earlier(sources, ended) | _before_interruptions(sources, ended)
-    for start in _failed_starts(facts, sources):
+    for start in (*_failed_starts(facts, sources), *(() if broken else _starts_beside(facts, sources))):
         if pod_of(start.container) not in broken:
             spans[start.source].append((start.begin, start.end))
-            pods.add(pod_of(start.container))
+            pods |= {pod_of(start.container)} - {""}
     return MadeGood(
         {s: sorted(found) for s, found in spans.items()},
         streams,
@@ -193,6 +197,25 @@ def _shown(facts: Sequence[Fact]) -> Iterator[_Start]:
         others = (h.span.offset for h in headings if h.source == heading.source and h.span.offset > begin)
         earlier, container = heading.data["command"] == EARLIER, str(heading.place.container)
         yield _Start(container, heading.source, begin, min(others, default=1 << 62), earlier)
+
+
+def _starts_beside(facts: Sequence[Fact], sources: Sequence[Source]) -> Iterator[_Start]:
+    """The earlier starts, by the names of logs alone, in which nothing got on, where something does in the last one. The
+    container is known where one pod alone has one that is called so."""
+    logs = [source for source in sources if source.kind == "log" and not source.place.container]
+    earlier, later = dict[tuple[str, str], str](), defaultdict[tuple[str, str], set[str]](set)
+    for source in logs:
+        if named := _BESIDE.fullmatch(source.path) or _PLAIN.fullmatch(source.path):
+            of = (named["before"] or "", named["stem"])
+            if named.groupdict().get("which", "").startswith("prev"):
+                earlier[of] = source.id
+            else:
+                later[of].add(source.id)
+    got_on = {fact.source for fact in facts if fact.kind == "progress"} if earlier else set()
+    for (before, stem), log in earlier.items():
+        if log not in got_on and len(after := later[before, stem]) == 1 and after <= got_on:
+            pods = {str(f.data["name"]) for f in facts if f.kind == "pod" and f.data["container"] == stem}
+            yield _Start(f"{pods.pop()}/{stem}" if len(pods) == 1 else "", log, earlier=True)
 
 
 def _within(fact: Fact, start: _Start) -> bool:

@@ -137,6 +137,10 @@ def rank_record(fact: Fact, rank: int) -> RankRecord:
     )
 
 
+#: How dumps of a job that moved while they were written are described.
+SCATTERED = "the dumps were written at different moments, between which the job went on"
+
+
 def told_of_collective(verdict: str, description: str, **said: Value) -> dict[str, Value]:
     """The fields of a `collective` fact: those that are not said are empty."""
     empty: dict[str, Value] = {

@@ -17,11 +17,14 @@ from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source
 from neuron_doctor.engine.idleness import idle_ns
 from neuron_doctor.engine.job_logs import job_logs
 from neuron_doctor.engine.last_words import last_words
-from neuron_doctor.engine.recorder import RECEIVE, SEND, named_ranks, told_of_collective
+from neuron_doctor.engine.recorder import RECEIVE, SCATTERED, SEND, named_ranks, told_of_collective
+from neuron_doctor.engine.standstill import said_ns
 from neuron_doctor.engine.zones import STEP_NS
 
 #: What is collected beside dumps of a hang goes on so long after the last operation was issued.
 _LONG_NS = 60 * 10**9
+#: So long after the last operation of dumps between which a job went on, it goes on: hosts that keep their time differ by less.
+_SOON_NS = 2 * 10**9
 #: Logs begin so much after the first operation, or clocks of hosts differ so much.
 _SLACK_NS = 10 * 10**9
 #: No collective, and no step of training, takes so long; it is the default time-out of process groups.
@@ -43,7 +46,7 @@ def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iter
     sources = tuple(sources)
     recorded = [fact for fact in collectives if fact.data.get("witness") == "recorder"]
     in_question = recorded or any(fact.kind == "ndet-event" for fact in facts)
-    stands = in_question and (_is_hang(facts) or max(unmoved_ns(facts, sources), idle_ns(facts)) >= _LONGEST_NS)
+    stands = in_question and (_is_hang(facts) or _stood_ns(facts, sources) >= _LONGEST_NS)
     if recorded and not stands and _moved_between_rounds(facts):
         yield from (_between_rounds(fact) if fact.data.get("witness") == "recorder" else fact for fact in collectives)
         return
@@ -52,10 +55,13 @@ def questioned(collectives: Sequence[Fact], facts: Sequence[Fact], sources: Iter
         return
     slow, done = _slow(recorded, facts), _is_done(facts, sources)
     went_on = _ranks_that_went_on(facts, sources, done=done)
+    soon = went_on
+    if any(map(_is_scattered, recorded)):
+        soon = _ranks_that_went_on(facts, sources, done=done, least_ns=_SOON_NS)
     yield from (fact for fact in collectives if fact.data.get("witness") != "recorder")
     for fact in recorded:
         if not (slow and fact.data["verdict"] in _OPEN):
-            yield _over(fact, went_on) or _passing(fact, done=done)
+            yield _over(fact, soon if _is_scattered(fact) else went_on) or _passing(fact, done=done)
     yield from slow
     yield from _cut(facts)
 
@@ -70,6 +76,11 @@ def _standing(
         _slow(recorded, facts) if quiet and {fact.data["verdict"] for fact in recorded} == {"transport-stall"} else []
     )
     yield from slow or collectives
+
+
+def _stood_ns(facts: Sequence[Fact], sources: Sequence[Source]) -> int:
+    """For how long nothing moved, by clocks, by what monitors show of the cores, or by what one that looks after it says."""
+    return max(unmoved_ns(facts, sources), idle_ns(facts), said_ns(facts, sources))
 
 
 def _moved_between_rounds(facts: Sequence[Fact]) -> bool:
@@ -111,6 +122,12 @@ def _passing(fact: Fact, *, done: bool) -> Fact:
     return _with_verdict(fact, "moving" if over else "unproven")
 
 
+def _is_scattered(fact: Fact) -> bool:
+    """Whether the dumps show themselves that the job moved while they were written: only of the last of them is it open whether
+    it did so afterwards, and any step that cannot have been made ahead of it shows that."""
+    return str(fact.data["description"]).startswith(SCATTERED)
+
+
 def _over(fact: Fact, went_on: frozenset[int]) -> Fact | None:
     """The same as something that passed, where ranks went on that take part in it. Of one that others wait for that is no
     sign: it may evaluate alone while they wait."""
@@ -127,7 +144,9 @@ def _with_verdict(fact: Fact, verdict: str) -> Fact:
     return replace(fact, data={**fact.data, "verdict": verdict})
 
 
-def _ranks_that_went_on(facts: Iterable[Fact], sources: Iterable[Source], *, done: bool) -> frozenset[int]:
+def _ranks_that_went_on(
+    facts: Iterable[Fact], sources: Iterable[Source], *, done: bool, least_ns: int = _LONG_NS
+) -> frozenset[int]:
     """The ranks that left a dump and say that their work is done, or make a step, after the last operation of any dump; all,
     where a log that is no rank's makes steps after that: the log of the job, if it began before, or if the logs say that the
     work is `done`. A word may be written at once where an operation is only issued: a step counts some time after it, by a
@@ -139,16 +158,16 @@ def _ranks_that_went_on(facts: Iterable[Fact], sources: Iterable[Source], *, don
     found = {
         f.place.rank
         for f in facts
-        if f.place.rank is not None and f.place.rank in issued and _goes_on(f, begun.get(f.source), last)
+        if f.place.rank is not None and f.place.rank in issued and _goes_on(f, begun.get(f.source), last, least_ns)
     }
-    whole = issued and _job_went_on(facts, begun, last, done=done)
+    whole = issued and _job_went_on(facts, begun, last, done=done, least_ns=least_ns)
     return frozenset({rank for rank in issued if rank is not None} if whole else found)
 
 
-def _goes_on(fact: Fact, begun: Instant | None, ns: int) -> bool:
+def _goes_on(fact: Fact, begun: Instant | None, ns: int, least_ns: int) -> bool:
     """Whether a fact of a log that began then is a word of the end after a moment in UTC, or a step long after it."""
     if fact.kind == "progress":
-        return (_after_ns(fact, ns) if _is_dated(fact) else _in_one_zone_ns(fact, begun, ns)) >= _LONG_NS
+        return (_after_ns(fact, ns) if _is_dated(fact) else _in_one_zone_ns(fact, begun, ns)) >= least_ns
     return fact.kind == "completion" and _after_ns(fact, ns) >= 1
 
 
@@ -161,17 +180,21 @@ def _in_one_zone_ns(fact: Fact, begun: Instant | None, ns: int) -> int:
     return after if after <= shown < STEP_NS else -1
 
 
-def _job_went_on(facts: Iterable[Fact], begun: Mapping[str, Instant | None], ns: int, *, done: bool) -> bool:
+def _job_went_on(
+    facts: Iterable[Fact], begun: Mapping[str, Instant | None], ns: int, *, done: bool, least_ns: int
+) -> bool:
     """Whether a log that is no rank's, of the job of the dumps as far as anything tells, makes steps after this moment."""
     facts = tuple(facts)
     jobs = {fact.place.job for fact in facts if fact.kind == "fr-rank"}
     steps = [f for f in facts if f.kind == "progress" and f.place.rank is None and f.place.job in {None, *jobs}]
-    return any((done and _after_ns(step, ns) >= 1) or _spans(step, begun.get(step.source), ns) for step in steps)
+    return any(
+        (done and _after_ns(step, ns) >= 1) or _spans(step, begun.get(step.source), ns, least_ns) for step in steps
+    )
 
 
-def _spans(step: Fact, begun: Instant | None, ns: int) -> bool:
+def _spans(step: Fact, begun: Instant | None, ns: int, least_ns: int) -> bool:
     """Whether the log of a step had begun before this moment, and the step is long after it."""
-    if begun is None or not _goes_on(step, begun, ns):
+    if begun is None or not _goes_on(step, begun, ns, least_ns):
         return False
     return not _is_dated(step) or (begun.clock is Clock.UTC and begun.ns <= ns)
 

@@ -110,6 +110,14 @@ def standstills(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fa
         yield _standstill(step, seconds, "log", told)
 
 
+def said_ns(facts: Sequence[Fact], sources: Iterable[Source]) -> int:
+    """For how long a program says that the job stands still, in nanoseconds; 0 where none does, or a step came later."""
+    if all(fact.kind != "no-step" for fact in facts):
+        return 0
+    said = (fact for fact in standstills(facts, sources) if fact.data["told_by"] == "words")
+    return max((int(str(fact.data["seconds"])) * 10**9 for fact in said), default=0)
+
+
 def _idle(facts: Iterable[Fact]) -> Iterator[Fact]:
     """What monitors say, where all cores of all processes that they show have been idle to the end."""
     cores = [f for f in facts if f.kind == "level" and f.place.pid is not None and f.data["name"] == _CORES]

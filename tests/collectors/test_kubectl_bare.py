@@ -118,3 +118,37 @@ def test_a_described_pod_that_was_cut_down_to_its_node_is_on_that_node() -> None
 @pytest.mark.parametrize("node", ["ip-192-168-20-8", "<none>", "v22.1.0/x64"])
 def test_other_members_of_these_names_are_no_pod(node: str) -> None:
     assert not COLLECTORS[0].sniff(CUT.format(node).encode(), "describe.txt")
+
+
+ONE_EVENT_A_LINE = """\
+{"lastTimestamp": "2026-02-03T09:00:01Z", "type": "Normal", "reason": "Preempted", "involvedObject": {"kind": "Workload", "name": "job-ft-0c1d2"}, "message": "Preempted to accommodate a workload"}
+{"lastTimestamp": "2026-02-03T09:00:02Z", "type": "Normal", "reason": "Killing", "involvedObject": {"kind": "Pod", "name": "ft-0"}, "message": "Stopping container a"}
+"""  # noqa: E501 - lines as `jq -c` writes them
+
+
+def test_events_that_were_cut_down_one_on_a_line_are_events() -> None:
+    assert COLLECTORS[0].sniff(ONE_EVENT_A_LINE.encode(), "events.json")
+    found = by_kind(facts_of(ONE_EVENT_A_LINE))["k8s-event"]
+    assert [(f.data["reason"], f.data["object"]) for f in found] == [
+        ("Preempted", "workload/job-ft-0c1d2"),
+        ("Killing", "pod/ft-0"),
+    ]
+    assert [f.span.line for f in found] == [1, 2]
+
+
+@pytest.mark.parametrize("cut", ["involvedObject", "reason"])
+def test_records_of_a_log_that_tell_of_no_object_are_no_events(cut: str) -> None:
+    assert not COLLECTORS[0].sniff(ONE_EVENT_A_LINE.replace(cut, "other").encode(), "events.json")
+
+
+def test_what_somebody_noted_behind_the_row_of_an_evicted_pod_is_its_message() -> None:
+    rows = (
+        "lab   bert-0          1/1   Running   0   50m\n"
+        "lab   warm-up-9x2kq   0/1   Evicted   0   40h    # The node was low on resource: ephemeral-storage\n"
+    )
+    found = by_kind(facts_of(rows))
+    assert [f.data["phase"] for f in found["pod"]] == ["Running", "Evicted"]
+    [event] = found["k8s-event"]
+    assert (event.data["reason"], event.data["object"]) == ("Evicted", "pod/warm-up-9x2kq")
+    assert event.data["message"] == "The node was low on resource: ephemeral-storage"
+    assert "k8s-event" not in by_kind(facts_of(rows.replace("Evicted", "Running")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.layout import placed_by_layout
@@ -188,3 +189,48 @@ def test_a_node_that_is_called_after_its_instance_is_the_host_whatever_the_path_
     assert {"moe-worker-0", "moe-worker-1"}.isdisjoint(hosts(*streams, kernel))
     words = [said(path, f"node{n}") for n, path in enumerate(paths)]
     assert hosts(*words, stream("hosts/moe-worker-1/d.txt")) >= {"moe-worker-1"}
+
+
+def heading(path: str, value: str, offset: int = 0) -> Fact:
+    return replace(env(path, value, "HOST_HEADING"), span=Span(path, offset, 10, 1, 1, "message"))
+
+
+def test_whoever_saved_a_log_may_have_said_in_its_first_line_whose_it_is() -> None:
+    nodes = {"ip-10-0-12-83.ec2.internal", "ip-10-0-13-5.ec2.internal"}
+    logs = zip((A, B), sorted(nodes), strict=True)
+    assert hosts(*(stream(path, heading(path, node), of_process(path)) for path, node in logs)) == nodes
+    logs = zip((A, B), sorted(nodes), strict=True)
+    assert hosts(*(stream(path, heading(path, node, 80), of_process(path)) for path, node in logs)) == {None}
+
+
+def test_what_ec2_calls_its_host_holds_against_the_name_of_a_pod_in_the_path() -> None:
+    ranks = [fact(f"jd_default_77_{n}.log", place=Place(rank=8 * n + more)) for n in (0, 1) for more in range(8)]
+    logs = [
+        stream(f"jd_default_77_{n}.log", *ranks[8 * n : 8 * n + 8], env(f"jd_default_77_{n}.log", node, "HOST"))
+        for n, node in enumerate(("ip-10-0-12-83", "ip-10-0-13-5"))
+    ]
+    assert hosts(*logs) == {"ip-10-0-12-83", "ip-10-0-13-5"}
+    unsaid = [replace(one, facts=one.facts[:-1]) for one in logs]
+    assert hosts(*unsaid) == {"jd_default_77_0", "jd_default_77_1"}
+    assert hosts(unsaid[0], logs[1]) == {"jd_default_77_0", "jd_default_77_1"}
+
+
+def test_a_directory_with_the_kernel_log_of_a_host_is_called_after_that() -> None:
+    both = []
+    for n, node in enumerate(("ip-10-0-12-83", "ip-10-0-13-5")):
+        log, kernel = f"q{n}x/train.log", f"q{n}x/dmesg"
+        both += [stream(log, env(log, node, "HOST"), of_process(log)), stream(kernel)]
+        both[-1] = replace(both[-1], sources=tuple(replace(s, kind="kernel") for s in both[-1].sources))
+    assert hosts(*both) == {"q0x", "q1x"}
+
+
+@pytest.mark.parametrize("attempt", ["attempt_1/", ""])
+def test_logs_of_one_attempt_ran_together_though_only_their_errors_have_a_time(attempt: str) -> None:
+    logs = [
+        stream(f"{attempt}{name}.log", fact(f"{attempt}{name}.log", place=Place(attempt=1, rank=n)), start=n * 900)
+        for n, name in enumerate("ab")
+    ]
+    said = [
+        replace(log, facts=(*log.facts, env(log.sources[0].path, f"node{n}"))) for n, log in enumerate(logs, start=3)
+    ]
+    assert hosts(*said) == ({"node3", "node4"} if attempt else {None})

@@ -465,3 +465,31 @@ def test_nor_where_all_pods_have_succeeded(tmp_path: Path, phases: tuple[str, ..
     ]
     waits = [hit("waiting", container=f"w-{n}/main", offset=n) for n in range(2)]
     assert roles(tmp_path, *waits, *pods) == {("waits", role)}
+
+
+@pytest.mark.parametrize(
+    ("logs", "role"),
+    [
+        (("ft-w-0-0.log", "ft-w-0-1.log"), Role.SURVIVED),
+        (("ft-w-0-0.log", "of-a-person.log"), Role.CASCADE),
+        (("ft-w-0-0.log", "ft-w-0-2.log"), Role.CASCADE),
+        (("ft-w-0-0.log", "tb-5d9f4c8.log"), Role.CASCADE),
+    ],
+)
+def test_nor_where_the_pods_have_after_which_the_logs_are_called(
+    tmp_path: Path, logs: tuple[str, ...], role: Role
+) -> None:
+    data: dict[str, Value] = {"namespace": "", "container": "", "reason": "", "restarts": 0, "signal": 0}
+    shown = {"ft-w-0-0-4nvqx": "Completed", "ft-w-0-1-tt9kp": "Completed", "tb-5d9f4c8-z2m6v": "Running"}
+    pods = [
+        said(
+            "pod",
+            {**data, "name": pod, "phase": phase, "ready": False, "node": "", "exit_code": 0},
+            name="k8s",
+            offset=n,
+        )
+        for n, (pod, phase) in enumerate(shown.items())
+    ]
+    waits = [replace(hit("waiting", pid=n, offset=n), source=name) for n, name in enumerate(logs)]
+    terminal = [end(exited=False, name="terminal.txt")]
+    assert roles(tmp_path, *waits, *pods, *terminal) == {("waits", role)}

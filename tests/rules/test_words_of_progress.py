@@ -123,6 +123,10 @@ def test_other_counts_are_none(tmp_path: Path, line: str) -> None:
         ('http://10.0.0.7:8000 "POST /v1/runs HTTP/1.1" 200 12', False),
         ('DEBUG urllib3.connectionpool: https://api.wandb.ai:443 "POST /graphql HTTP/1.1" 200 None', False),
         ('INFO:     10.0.4.83:37084 - "POST /v1/chat/completions HTTP/1.1" 500 Internal Server Error', False),
+        ('{"ts":"2026-03-01T10:00:00","rid":"0c1d2e","lang":"fr","audio_s":3.0,"rtf":0.04,"status":200}', True),
+        ('{"request_id": "r-81", "output_tokens": 81, "path": "/v1/x", "status_code": 200}', True),
+        ('{"ts":"2026-03-01T10:00:00","rid":"0c1d2e","lang":"fr","audio_s":3.0,"rtf":0.04,"status":503}', False),
+        ('{"request_id": "r-82", "path": "/healthz", "status_code": 200}', False),
     ],
 )
 def test_a_server_answers_and_a_client_does_not(tmp_path: Path, line: str, *, answers: bool) -> None:
