@@ -36,8 +36,13 @@ from neuron_doctor.engine.facts import Clock, Fact, Instant, Place
 
 
 def kind_of(value: object) -> str:
-    """The `kind` of an object, empty where it has none."""
-    return members.text(value, "kind")
+    """The `kind` of an object. Where only the list of all says it, as the API does, what only pods and nodes have tells it;
+    otherwise it is empty."""
+    if (kind := members.text(value, "kind")) or not members.text(members.dig(value, "metadata"), "name"):
+        return kind
+    if members.listed(value, "status", "containerStatuses"):
+        return "Pod"
+    return "Node" if isinstance(members.dig(value, "status", "nodeInfo"), dict) else ""
 
 
 def is_event(value: object) -> bool:
