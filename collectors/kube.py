@@ -112,7 +112,8 @@ class Container(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """An event: `age` is how long ago it was last seen, in seconds, None where the output does not say."""
+    """An event: `age` is how long ago it was last seen, in seconds, None where the output does not say; `node` is that whose
+    kubelet tells it."""
 
     type: str
     reason: str
@@ -122,6 +123,7 @@ class Event(Struct, frozen=True):
     age: float | None = None
     repeats: int = 1
     instant: Instant | None = None
+    node: str = ""
 
 
 def place_in_cluster(inp: Input, place: Place) -> Place:
@@ -296,7 +298,7 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
             last[key] = event
     for event in events:
         kind, _, name = event.object.partition("/")
-        home = assigned["node"] if (assigned := _ASSIGNED.match(event.message)) else node
+        home = assigned["node"] if (assigned := _ASSIGNED.match(event.message)) else event.node or node
         place = (
             Place(host=name) if kind.lower() == "node" else Place(host=home or None, container=_made_for(kind, name))
         )

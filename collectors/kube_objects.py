@@ -91,7 +91,17 @@ def event_of(document: Document, element: Element) -> Event:
         span=document.quote(element, "reason", reason),
         repeats=max(1, members.number(value, "count"), members.number(members.dig(value, "series"), "count")),
         instant=next((instant for time in times if (instant := _instant(time))), None),
+        node=_kubelet_of(value),
     )
+
+
+def _kubelet_of(event: object) -> str:
+    """The node whose kubelet tells this event, empty where a controller does: it tells of the pods that it runs only."""
+    source = members.dig(event, "source") or members.dig(event, "deprecatedSource")
+    if members.text(source, "component") == "kubelet":
+        return members.text(source, "host")
+    reporter = members.text(event, "reportingComponent") or members.text(event, "reportingController")
+    return members.text(event, "reportingInstance") if reporter == "kubelet" else ""
 
 
 def _pod(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
