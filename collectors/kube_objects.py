@@ -21,6 +21,7 @@ from neuron_doctor.collectors.kube import (
     condition_fact,
     container_facts,
     ending,
+    event_facts,
     is_queued,
     is_workload,
     mark_fact,
@@ -33,6 +34,9 @@ from neuron_doctor.collectors.kube import (
 )
 from neuron_doctor.collectors.timestamps import dated
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place
+
+#: Conditions of a workload that its events call so, too.
+_TURNS = frozenset({"Preempted", "QuotaReserved", "Admitted"})
 
 
 def kind_of(value: object) -> str:
@@ -73,6 +77,25 @@ def object_facts(inp: Input, document: Document, element: Element) -> Iterator[F
             yield from queued_facts(
                 inp, span, kind, members.text(names, "namespace"), members.text(names, "name"), told
             )
+            if kind == "Workload":
+                yield from event_facts(inp, _turns(document, element, members.text(names, "name")))
+
+
+def _turns(document: Document, element: Element, name: str) -> list[Event]:
+    """As events, what its conditions tell of a workload of Kueue: that it had to make room, and that it has its turn again."""
+    conditions = [c for c in members.listed(element.value, "status", "conditions") if isinstance(c, dict)]
+    return [
+        Event(
+            type="Normal",
+            reason=reason,
+            object=f"workload/{name}",
+            message=members.text(condition, "message"),
+            span=document.quote(element, "type", reason),
+            instant=_instant(members.text(condition, "lastTransitionTime")),
+        )
+        for condition in conditions
+        if (reason := members.text(condition, "type")) in _TURNS and members.text(condition, "status") == "True"
+    ]
 
 
 def event_of(document: Document, element: Element) -> Event:

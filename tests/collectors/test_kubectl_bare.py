@@ -152,3 +152,39 @@ def test_what_somebody_noted_behind_the_row_of_an_evicted_pod_is_its_message() -
     assert (event.data["reason"], event.data["object"]) == ("Evicted", "pod/warm-up-9x2kq")
     assert event.data["message"] == "The node was low on resource: ephemeral-storage"
     assert "k8s-event" not in by_kind(facts_of(rows.replace("Evicted", "Running")))
+
+
+WORKLOAD = """\
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: Workload
+metadata:
+  name: job-ft-0c1d2
+  namespace: lab
+status:
+  conditions:
+  - lastTransitionTime: "2026-02-03T09:00:01Z"
+    message: Preempted to accommodate a workload due to prioritization in the ClusterQueue
+    reason: InClusterQueue
+    status: "True"
+    type: Preempted
+  - lastTransitionTime: "2026-02-03T09:00:00Z"
+    message: The workload is admitted
+    reason: Admitted
+    status: "False"
+    type: Admitted
+"""
+
+
+@pytest.mark.parametrize(
+    ("turned", "told"), [(False, [("Preempted", False)]), (True, [("Preempted", True), ("Admitted", False)])]
+)
+def test_a_workload_says_that_it_had_to_make_room_until_it_has_its_turn_again(
+    *, turned: bool, told: list[tuple[str, bool]]
+) -> None:
+    again = 'T09:00:00Z"\n    message: The workload is admitted\n    reason: Admitted\n    status: "False"'
+    text = (
+        WORKLOAD.replace(again, again.replace("09:00:00", "09:40:00").replace("False", "True")) if turned else WORKLOAD
+    )
+    found = by_kind(facts_of(text)).get("k8s-event", [])
+    assert [(fact.data["reason"], fact.data["resolved"]) for fact in found] == told
+    assert {fact.data["object"] for fact in found} == {"workload/job-ft-0c1d2"}
