@@ -114,7 +114,7 @@ def event_of(document: Document, element: Element) -> Event:
         span=document.quote(element, "reason", reason),
         repeats=max(1, members.number(value, "count"), members.number(members.dig(value, "series"), "count")),
         instant=next((instant for time in times if (instant := _instant(time))), None),
-        node=_kubelet_of(value),
+        node="" if reason == "Killing" else _kubelet_of(value),  # who is stopped leaves its node
     )
 
 

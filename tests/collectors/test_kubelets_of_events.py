@@ -32,3 +32,8 @@ kind: List
 def test_a_pod_is_on_the_node_whose_kubelet_tells_of_it(source: str, node: str | None) -> None:
     (event,) = by_kind(facts_of(EVENTS.replace("SOURCE", source)))["k8s-event"]
     assert (event.place.host, event.place.container) == (node, "t5-worker-2")
+
+
+def test_a_pod_that_is_stopped_leaves_its_node() -> None:
+    text = EVENTS.replace("SOURCE", "source: {component: kubelet, host: rack-5.lab}").replace("Unhealthy", "Killing")
+    assert by_kind(facts_of(text))["k8s-event"][0].place.host is None
