@@ -24,14 +24,56 @@ _ENTRY = regex(
 _COMMENT = regex(r"\s*(?:#|$)")
 
 
+#: How the columns of such a table are called, and what stands in that of the instances.
+_NAMED = frozenset({"node", "host", "hostname", "name", "nodename", "node_name", "host_name", "machine"})
+_INSTANCE_NAMED = frozenset({"instance", "instance_id", "instanceid", "ec2", "ec2_instance_id", "instance-id"})
+_ADDRESS_NAMED = frozenset(
+    {"ip", "private_ip", "privateip", "address", "private_ip_address", "ip_address", "privateipaddress"}
+)
+_INSTANCE = regex(r"i-[\da-f]{8,17}")
+_HOST = regex(r"[A-Za-z][\w.-]{0,252}")
+_DELIMITERS = (",", "\t", ";")
+
+
 def _sniff(head: bytes, name: str) -> bool:
+    return _is_hosts_file(head, name) or _columns(head_lines(head)) is not None
+
+
+def _columns(lines: Sequence[str]) -> tuple[str, dict[str, int]] | None:
+    """The delimiter of a table of machines, and where it has what; None where it is none."""
+    for delimiter in _DELIMITERS if len(lines) > 1 else ():
+        titles = [title.strip(' "').lower().replace(" ", "_") for title in lines[0].split(delimiter)]
+        found = {
+            what: next((n for n, title in enumerate(titles) if title in names), -1)
+            for what, names in (("hostname", _NAMED), ("instance_id", _INSTANCE_NAMED), ("address", _ADDRESS_NAMED))
+        }
+        rows = [line.split(delimiter) for line in lines[1:]]
+        if min(found["hostname"], found["instance_id"]) >= 0 and all(_is_row(row, found) for row in rows):
+            return delimiter, found
+    return None
+
+
+def _is_row(row: Sequence[str], columns: dict[str, int]) -> bool:
+    told = {what: row[at].strip(' "') for what, at in columns.items() if 0 <= at < len(row)}
+    return bool(_INSTANCE.fullmatch(told.get("instance_id", "")) and _HOST.fullmatch(told.get("hostname", "")))
+
+
+def _is_hosts_file(head: bytes, name: str) -> bool:
     lines = [line for line in head_lines(head) if not _COMMENT.match(line)] if _FILE.search(name) else []
     return bool(lines) and all(_ENTRY.match(line) for line in lines)
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
-    """An `identity` for each name of an address that is one machine's alone."""
-    for line in output(lines):
+    """An `identity` for each name of an address that is one machine's alone, or for each row."""
+    rows = output(lines)
+    if (table := _columns([line.text for line in rows])) is not None:
+        delimiter, columns = table
+        for line in rows[1:]:
+            cells = [cell.strip(' "') for cell in line.text.split(delimiter)]
+            names = {what: cells[at] for what, at in columns.items() if 0 <= at < len(cells) and cells[at]}
+            yield replace(fact(inp, line, "identity", names), place=NOWHERE)
+        return
+    for line in rows:
         entry = _ENTRY.match(line.text)
         if entry is None or not _is_of_one_machine(entry["address"]):
             continue

@@ -23,7 +23,8 @@ extension, date and words for evidence), below what all paths have in common, by
       each, eight at least, one after the other (0-7, 8-15). Nor does this need a shape. Of fewer ranks (two at least),
       three directories, without a gap from rank 0 on, that ran at once: what a person sorts (`stuck/ fine/`) is not so even.
    f. names that are each another word (`kestrel3 merlin4`): each is a directory with a file of the same name of such a kind,
-      whenever that was made (without numbers three at least); or, with numbers, each tells of ranks of its own.
+      whenever that was made (without numbers three at least); or, with numbers, each tells of ranks of its own; or one of them
+      is a host by its name, and each is a directory with files of the same names, which were written at once.
    g. such siblings lie in a directory beside theirs (`J801/atlas3.log`, where `J802/atlas8.log atlas9.log` are hosts).
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise.
@@ -56,7 +57,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from neuron_doctor.collectors.hints import bare, has_shape_of_host, is_name_of_ec2, place_of_path
+from neuron_doctor.collectors.hints import bare, has_shape_of_host, is_name_of_ec2, place_of_path, plain
 from neuron_doctor.collectors.host_trees import hosts_of_trees
 from neuron_doctor.collectors.known_hosts import known_hosts
 from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
@@ -365,11 +366,17 @@ def _cousins(above: Sequence[str], shape: str) -> set[tuple[str, ...]]:
 
 def _host(parts: Sequence[str], proven: Hosts) -> str | None:
     """The part that is a host by the strongest proof."""
-    found = [one for part in parts if (one := _proven(_name(part).casefold(), proven))]
+    found = [one for part in parts if (one := _whole(part, proven) or _proven(_name(part).casefold(), proven))]
     found = found or [one for part in parts[-1:] if (one := _called_after(_name(part).casefold(), proven))]
     strongest = max((what for what, _ in found), default=Proof.NONE)
     names = [name for what, name in found if what is strongest]
     return names[-1] if names and (strongest is Proof.NAME or len(set(names)) == 1) else None
+
+
+def _whole(part: str, proven: Hosts) -> tuple[Proof, str] | None:
+    """The host that content states and that a part is called after as a whole, words for evidence in it or not: `train-c`."""
+    known = proven.get(plain(part[:_LONGEST_NAME]).casefold())
+    return known if known and known[0] is Proof.NAME else None
 
 
 def _proven(name: str, proven: Hosts) -> tuple[Proof, str] | None:

@@ -18,9 +18,9 @@ from neuron_doctor.engine.regexes import regex
 
 #: What may be a host in a path: a word of some letters, or of letters and numbers.
 _NAME = regex(r"(?=[\w-]{0,60}[a-z])[a-z](?:[\w-]{3,62}|[\w-]{0,2}\d)", re.ASCII | re.IGNORECASE)
-#: How a host is said: as a setting; behind what runs on it; behind a user.
+#: How a host is said: as a setting, or behind the word for it; behind what runs on it; behind a user.
 _SAID = (
-    r"(?i:\b(?:host|hostname|node|nodename|node_name|machine)[\"']?\s{0,2}[=:]\s{0,2}[\"']?"
+    r"(?i:\b(?:host|hostname|node|nodename|node_name|machine)(?:[\"']?\s{0,2}[=:]\s{0,2}[\"']?| )"
     r"|\b(?:rank|process|proc|task|worker)s?[ :#=]{1,2}\d[\w/ ,.:-]{0,30} (?:on|@|host|node) (?:host |node )?"
     r"|\b(?:running|runs|started|launched|launching) on (?:host |node )?"
     r"|(?<![\w@])[a-z_][\w-]{0,31}@)"

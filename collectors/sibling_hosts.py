@@ -184,7 +184,8 @@ def proof(members: Mapping[str, Member], is_host: Mapping[str, str], *, short: b
 def proof_of_mixed(members: Mapping[str, Member], is_host: Mapping[str, str]) -> Proof:
     """The same of siblings that are each called by another word, with a number (`kestrel3 merlin4`) or without, as people call
     machines and hardly runs. Each has what is made once on a host, whenever that was; or, as no parts of programs are
-    numbered so, all have numbers and ranks of their own."""
+    numbered so, all have numbers and ranks of their own; or they are directories with files of the same names, which were
+    written at once, and content states one of them as a host."""
     told = [member.told for member in members.values()]
     numbered = all(name[-1].isdigit() for name in members)
     what = proof(members, is_host, short=True) if numbered else Proof.NONE
@@ -192,8 +193,13 @@ def proof_of_mixed(members: Mapping[str, Member], is_host: Mapping[str, str]) ->
         return what
     if set.intersection(*(member.of_host for member in members.values())):
         return Proof.MACHINE if numbered or len(members) >= _WORDS_ENOUGH else Proof.NONE
-    apart = numbered and _each_its_own(_in_common_attempts(told)) and _alike(members.values())
-    return Proof.JOB if apart else Proof.NONE
+    if not _alike(members.values()):
+        return Proof.NONE
+    stated = any(name.casefold() in is_host for name in members) and all(
+        member.is_directory for member in members.values()
+    )
+    apart = numbered and _each_its_own(_in_common_attempts(told))
+    return Proof.JOB if apart or (stated and beside_each_other(told)) else Proof.NONE
 
 
 def may_be_hosts(members: Mapping[str, Member]) -> bool:

@@ -29,6 +29,10 @@ class Storm(Struct):
     seen: dict[_Key, int] = field(default_factory=dict)
     last: dict[_Key, Candidate] = field(default_factory=dict)
 
+    def is_over(self, offset: int) -> bool:
+        """Whether this offset lies in another stretch than the records so far."""
+        return offset // CELL != self.cell
+
     def finished(self, offset: int | None) -> Iterator[tuple[Candidate, Place, int]]:
         """The last records of the stretch before that of `offset` (None: the source has ended), each with its place and the
         number of those between it and the first ones."""

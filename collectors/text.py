@@ -34,7 +34,7 @@ from neuron_doctor.collectors.prompts import prompted_hosts
 from neuron_doctor.collectors.shown_zones import shown_zones
 from neuron_doctor.collectors.snapshot import lines_of
 from neuron_doctor.collectors.step_times import step_times
-from neuron_doctor.collectors.storms import CELL, KEEP_TIMES, Steps, Storm
+from neuron_doctor.collectors.storms import KEEP_TIMES, Steps, Storm
 from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place
 from neuron_doctor.engine.matcher import Matcher
 from neuron_doctor.engine.patterns import Pattern, PatternSet
@@ -191,7 +191,7 @@ def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
         place, match = _where(scan, candidate, shape)
         if place is None:
             continue
-        if candidate.offset // CELL != scan.storm.cell:
+        if scan.storm.is_over(candidate.offset):
             yield from _ended_storms(scan, candidate.offset)
         if match and pattern.emits == "log-loss" and (instant := instant_of(candidate, match)):
             scan.inp.gaps.append(Gap(instant, instant))

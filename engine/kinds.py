@@ -119,8 +119,8 @@ _OF_JOBS = (
     ),
     kind_of(
         "line-label",
-        "what stands before nearly all lines of a log, a fact for each `name` in it: `form` is pair, bracket, colon, pipe or "
-        "number; `numbers` says what its numbers are (rank, local_rank, or nothing), `sure` whether the name alone is one",
+        "what stands before nearly all lines of a log, a fact for each `name` in it: `form` is pair, bracket, colon, pipe, space "
+        "or number; `numbers` says what its numbers are (rank, local_rank, or nothing), `sure` whether the name alone is one",
         TEXT,
         "form:str name:str numbers:str sure:bool",
     ),

@@ -1,4 +1,4 @@
-"""Lists of nodes as Slurm writes them."""
+"""Lists of nodes as Slurm and LSF write them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from neuron_doctor.engine.regexes import regex
 _NODE_LIST = regex(r"(?P<before>[\w.-]{1,200}?)(?:\[(?P<ranges>[\d,-]{1,2000})\])?(?:,|$)", re.ASCII)
 _RANGE = regex(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?(?:,|$)", re.ASCII)
 _MOST_NODES = 4096
+#: LSF has each host in brackets, behind the number of its slots: `<64*n1> <64*n2>`.
+_OF_LSF = regex(r"<(?:\d{1,6}\*)?(?P<host>[\w.-]{1,200})>", re.ASCII)
 
 
 def nodes_of(listed: str) -> list[str]:
-    """The nodes of a list as Slurm writes it: `trn-b[01-03,7],head` (slurm.conf, NodeName). What is longer than any
-    cluster, and what is no such list (`None assigned`), has none."""
+    """The nodes of a list as Slurm writes it: `trn-b[01-03,7],head` (slurm.conf, NodeName), or LSF (bjobs -l). What is longer
+    than any cluster, and what is no such list (`None assigned`), has none."""
+    if listed.startswith("<"):
+        return [found["host"] for found in _OF_LSF.finditer(listed)][:_MOST_NODES]
     nodes: list[str] = []
     at = 0
     while at < len(listed):

@@ -490,3 +490,8 @@ def test_files_that_are_called_after_workers_are_hosts_only_where_kernels_wrote_
     assert set(hosts(together(*logs)).values()) == {None}
     assert set(hosts(together(*logs, *kernels)).values()) == {"worker-0", "worker-1"}
     assert set(hosts(together(*logs, kernels[0])).values()) == {None}
+
+
+def test_lsf_has_each_host_in_brackets_behind_its_slots() -> None:
+    assert nodes_of("<64*n04> <64*n05> <n06.lab>") == ["n04", "n05", "n06.lab"]
+    assert nodes_of("<none>") == ["none"]

@@ -66,3 +66,19 @@ def test_tables_of_all_hosts_in_one_log_are_no_names_of_its_host() -> None:
     parts = [replace(part, place=Place(host=part.path.rpartition("/")[2].removesuffix(".log"))) for part in parts]
     tables = [reported("logs/node_0.log", "tin-b-7", 3), reported("logs/node_0.log", "tin-b-9", 40)]
     assert "tin-b-7" not in aliases(together(*parts, *tables))
+
+
+@pytest.mark.parametrize(
+    ("names", "start", "found"),
+    [
+        (("merlin", "plover"), 0, True),
+        (("merlin", "plover"), 90_000, False),  # later: a copy, another night
+        (("osprey", "plover"), 0, False),  # nobody states either
+    ],
+)
+def test_beside_a_host_that_content_states_another_word_is_one_that_wrote_the_same_files_at_once(
+    names: tuple[str, str], start: int, found: bool
+) -> None:
+    stated = fact("night1/journal", "attach", Place(host="merlin"))
+    parts = [source(f"night2/{name}/train.log", start=start * n) for n, name in enumerate(names)]
+    assert (hosts(together(stated, source("night1/journal"), *parts))["night2/plover/train.log"] == "plover") is found

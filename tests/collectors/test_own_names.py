@@ -26,6 +26,7 @@ def named(path: str, text: str, place: Place | None = None) -> list[object]:
         '{"level": "info", "node": "kestrel3", "step": 4}',
         "# rank 72 host kestrel3 core 8",
         "launched on kestrel3",
+        "launch.sh: host kestrel3 ulimit -l 65536",
         "ubuntu@kestrel3: ls",
         "Hostname: kestrel3.cluster.example",
     ],

@@ -29,6 +29,9 @@ def test_a_good_end(tmp_path: Path, line: str) -> None:
         ("Exited with exit code 139.", 139),
         ("ERROR: Job failed: exit code 1", 1),
         ("##[error]Process completed with exit code 2.", 2),
+        ("Wed Nov 25 09:21:40: Exited with exit code 1. The CPU time used is 1411.2 seconds;", 1),
+        ("11/24/2026 21:47:02  S    Exit_status=1 resources_used.cpupercent=8840 resources_used.walltime=00:40:17", 1),
+        ("exit_status  7", 7),
     ],
 )
 def test_a_bad_end(tmp_path: Path, line: str, code: int) -> None:
