@@ -50,7 +50,7 @@ _SOSREPORT = regex(r"sosreport-(?P<host>[\w.-]{1,253}?)(?:-\d{6,10})?-\d{4}-\d\d
 
 _EVIDENCE = (
     r"(?:dmesg(?:-[a-zA-Z](?![a-zA-Z\d]))?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
-    r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|(?:docker|container|pod)?logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|job"
+    r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|(?:docker|container|pod)?logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|jobs?"
     r"|run|console|epilog(?:ue)?|prolog(?:ue)?|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data|df|du|free|uptime|uname|ulimit|limits"
     r"|mount|meminfo|cpuinfo|vmstat|iostat|lsof|ethtool|chronyc|timedatectl|ss|netstat|dkms|dpkg|rpm|pip"
     r"|before|after|pre|post|previous|tail|full|stacks?|py-?spy|backtraces?)"

@@ -63,6 +63,11 @@ _SHOWN_OVER: Mapping[str, frozenset[str]] = {
     "FailedAttachVolume": frozenset({"Killing"}),
 }
 
+#: What tells of a container that does not come up.
+_OF_STARTS = frozenset({"FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox", "Failed"})
+#: What Kubeflow's training operator tells of a job (reason `ExitedWithCode`): Pod: ml.t5-worker-1 exited with code 1
+_ENDED = regex(r"Pod: (?:[a-z\d-]{1,63}\.)?(?P<pod>[a-z\d][a-z\d.-]{0,252}) exited with code [1-9]\d{0,2}")
+
 #: A shell, and Kubernetes, add the number of the signal (at most 31 here) to this.
 _SHELL, _SIGNALS = 128, 31
 
@@ -112,7 +117,8 @@ class Container(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """An event: `age` is how long ago it was last seen, in seconds, None where the output does not say."""
+    """An event: `age` is how long ago it was last seen, in seconds, None where the output does not say; `node` is that whose
+    kubelet tells it."""
 
     type: str
     reason: str
@@ -122,6 +128,7 @@ class Event(Struct, frozen=True):
     age: float | None = None
     repeats: int = 1
     instant: Instant | None = None
+    node: str = ""
 
 
 def place_in_cluster(inp: Input, place: Place) -> Place:
@@ -288,7 +295,7 @@ def mark_fact(inp: Input, span: Span, node: str, key: str, value: str, effect: s
 def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: bool = False) -> Iterator[Fact]:
     """A `k8s-event` fact for each event of one listing, that of a pod on `node` where this is known; `resolved` when a later
     one about its object shows that it is over, or all jobs of the listing came to a good end after what a node had. `neuron`:
-    their object is shown too, and asks for Neuron devices."""
+    their object is shown too, and asks for Neuron devices. `again`: it does not come up, but had run before."""
     last: dict[tuple[str, str], Event] = {}
     for event in events:
         key = (event.object.lower(), event.reason)
@@ -296,7 +303,7 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
             last[key] = event
     for event in events:
         kind, _, name = event.object.partition("/")
-        home = assigned["node"] if (assigned := _ASSIGNED.match(event.message)) else node
+        home = assigned["node"] if (assigned := _ASSIGNED.match(event.message)) else event.node or node
         place = (
             Place(host=name) if kind.lower() == "node" else Place(host=home or None, container=_made_for(kind, name))
         )
@@ -311,6 +318,7 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
             or (kind.lower() == "node" and _outlived(event, events))
             or _ran_later(event, last),
             **({"neuron": True} if neuron else {}),
+            **({"again": True} if event.reason in _OF_STARTS and _has_run(event, events) else {}),
         }
         yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
 
@@ -326,6 +334,20 @@ def _ran_later(event: Event, last: Mapping[tuple[str, str], Event]) -> bool:
     known: a pod is killed, and the next one of its name finds no place."""
     others = (last.get((event.object.lower(), reason)) for reason in _SHOWN_OVER.get(event.reason, ()))
     return any(other is not None and not _not_before(event, other) for other in others)
+
+
+def _has_run(event: Event, events: Iterable[Event]) -> bool:
+    """Whether the pod of this event had started, or ended with an error, some time before: it starts anew, or the next one of
+    its name does."""
+    name = event.object.rpartition("/")[2]
+    return any(
+        not _not_before(other, event)
+        and (
+            (other.reason == "Started" and other.object.lower() == event.object.lower())
+            or ((ended := _ENDED.fullmatch(other.message)) is not None and ended["pod"] == name)
+        )
+        for other in events
+    )
 
 
 def _outlived(event: Event, events: Sequence[Event]) -> bool:

@@ -40,8 +40,13 @@ _TURNS = frozenset({"Preempted", "QuotaReserved", "Admitted"})
 
 
 def kind_of(value: object) -> str:
-    """The `kind` of an object, empty where it has none."""
-    return members.text(value, "kind")
+    """The `kind` of an object. Where only the list of all says it, as the API does, what only pods and nodes have tells it;
+    otherwise it is empty."""
+    if (kind := members.text(value, "kind")) or not members.text(members.dig(value, "metadata"), "name"):
+        return kind
+    if members.listed(value, "status", "containerStatuses"):
+        return "Pod"
+    return "Node" if isinstance(members.dig(value, "status", "nodeInfo"), dict) else ""
 
 
 def is_event(value: object) -> bool:
@@ -109,7 +114,17 @@ def event_of(document: Document, element: Element) -> Event:
         span=document.quote(element, "reason", reason),
         repeats=max(1, members.number(value, "count"), members.number(members.dig(value, "series"), "count")),
         instant=next((instant for time in times if (instant := _instant(time))), None),
+        node="" if reason == "Killing" else _kubelet_of(value),  # who is stopped leaves its node
     )
+
+
+def _kubelet_of(event: object) -> str:
+    """The node whose kubelet tells this event, empty where a controller does: it tells of the pods that it runs only."""
+    source = members.dig(event, "source") or members.dig(event, "deprecatedSource")
+    if members.text(source, "component") == "kubelet":
+        return members.text(source, "host")
+    reporter = members.text(event, "reportingComponent") or members.text(event, "reportingController")
+    return members.text(event, "reportingInstance") if reporter == "kubelet" else ""
 
 
 def _pod(inp: Input, document: Document, element: Element) -> Iterator[Fact]:

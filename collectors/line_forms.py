@@ -201,6 +201,8 @@ _BRACKETED = (
     _label(r"\[default(?P<local_rank>\d{1,4})\]: ?"),  # torchrun --tee: role and local rank
     # mpirun: job, world rank; horovodrun without MPI: the rank alone
     _label(r"\[(?:(?:[^\s\]@]{1,80}@)?\d{1,10},)?(?P<rank>\d{1,6})\]<std(?:out|err|diag)>: ?"),
+    # the same as SageMaker's training toolkit has mpirun write it
+    _label(r"\[\d{1,10},mpirank:(?P<rank>\d{1,6}),(?P<host>[A-Za-z][\w.-]{0,252})\]<std(?:out|err|diag)>: ?"),
     _label(  # Open MPI's handler of fatal signals and of errors (opal/util/stacktrace.c, ompi/errhandler): host and process
         rf"\[(?P<host>[A-Za-z\d][\w.-]{{0,252}}):{_PID}\] (?=\*\*\* (?:Process received signal|An error occurred in|End of error)"
         r"|Signal(?: code)?: |Failing at address: |\[ {0,2}\d{1,3}\] \S{1,300}\[0x)"

@@ -21,12 +21,14 @@ from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Span, Valu
 from neuron_doctor.engine.line_ends import most_line_ends
 from neuron_doctor.engine.loosening import required_words
 from neuron_doctor.engine.patterns import Pattern, read_captures
-from neuron_doctor.engine.regexes import compiled
+from neuron_doctor.engine.regexes import compiled, regex
 
 #: A line without a header belongs to one at most so many lines above it.
 REACH_BACK = 12
 #: Of a longer line, only this much on either side of a match is looked at (bytes).
 REACH_ASIDE = 8 * 1024
+#: mpirun labels every line of its processes, so one without a label below them is its own.
+_OF_MPIRUN = regex(rb"\[[^\s\]]{1,400}\]<std(?:out|err|diag)>:")
 #: In so much of a line its time stands, if it has one (bytes).
 _BEGINNING = 256
 
@@ -131,7 +133,7 @@ def place_of(candidate: Candidate, match: Match, inp: Input) -> Place:
 
 def inherited_place(candidate: Candidate) -> Place:
     """The place that a line without a header has from the one above that has one: where that header's message was not
-    finished or the line is indented."""
+    finished or the line is indented, and its label is not one that all lines of a process have."""
     lines = candidate.lines
     begin, _ = candidate.reach
     above: list[Gist] = []
@@ -139,6 +141,8 @@ def inherited_place(candidate: Candidate) -> Place:
         gist = lines.gist(*bounds)
         above.append(gist)
         if gist.heads:
+            if _OF_MPIRUN.search(lines.block.data, bounds[0], min(bounds[1], bounds[0] + 2 * _BEGINNING)):
+                return NOWHERE
             indented = lines.block.data[begin : begin + 1] in (b" ", b"\t")
             return reduce(Place.over, (one.place for one in above)) if indented or gist.unfinished else NOWHERE
     return NOWHERE

@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
+from neuron_doctor.engine.attempt_logs import logs_of_attempts
 from neuron_doctor.engine.ended_jobs import EndedJobs
 from neuron_doctor.engine.facts import Clock, Fact, Source, pod_of
 from neuron_doctor.engine.regexes import regex
@@ -92,6 +93,7 @@ def made_good(
     streams = frozenset(name for name in good - others if len(name) >= _TELLING)
     logs = {s.id for s in sources if streams and not streams.isdisjoint(_WORD.findall(s.path))}
     ended = frozenset(ended)
+    logs |= logs_of_attempts([fact for fact in facts if fact.kind == KIND], sources)
     logs |= _earlier(sources, ended) | _before_interruptions(sources, ended)
     for start in (*_failed_starts(facts, sources), *(() if broken else _starts_beside(facts, sources))):
         if pod_of(start.container) not in broken:

@@ -18,6 +18,9 @@ _PROCESSES, _SHARE = 3, 0.5
 _IN_DNS = regex(
     r"(?P<pod>[a-z\d][a-z\d-]{0,62})\.(?P<service>[a-z\d-]{1,63})(?P<zone>\.[a-z\d-]{1,63}\.svc(?:\.[\w.-]{1,200})?)?"
 )
+#: What the MPI Operator calls the pods of a job.
+_LAUNCHER = regex(r"(?P<job>[a-z\d][a-z\d.-]{0,200})-launcher(?:-[a-z\d]{5})?")
+_WORKER = regex(r"(?P<job>[a-z\d][a-z\d.-]{0,200})-worker-\d{1,5}")
 
 
 def on_their_nodes(collection: Collection) -> Collection:
@@ -75,10 +78,18 @@ def _opened_devices(collection: Collection) -> Iterator[tuple[str, str]]:
 def _at_node(place: Place, node_of: Mapping[str, str]) -> Place:
     called = _pod_called(place.host or "")
     pod = pod_of(place.container) or called
+    if called in node_of and _starts(pod, called):  # mpirun says it of that pod, and calls it its node
+        return replace(place, host=node_of[called], container=called)
     node = node_of.get(pod)
     if node is None or (place.host is not None and called != pod):
         return place
     return replace(place, host=node, container=place.container or pod)
+
+
+def _starts(launcher: str, worker: str) -> bool:
+    """Whether the one pod is that in which the MPI Operator runs mpirun, and the other one of the same job's."""
+    started, ranked = _LAUNCHER.fullmatch(launcher), _WORKER.fullmatch(worker)
+    return started is not None and ranked is not None and started["job"] == ranked["job"]
 
 
 def _pod_called(name: str) -> str:

@@ -17,6 +17,7 @@ INSTANCE = "i-0123456789abcdef0"
     ("path", "host"),
     [
         ("node3/dmesg.txt", "node3"),
+        ("describe-jobs-node4.json", "node4"),
         ("logs/node-03/rank0.log", "node-03"),
         ("host-a/run.log", "host-a"),
         ("nodeA/run.log", "nodeA"),

@@ -80,6 +80,13 @@ def test_a_line_after_a_finished_message_has_the_time_but_not_the_process() -> N
     assert fact.instant.uncertainty_ns >= 10**9
 
 
+@pytest.mark.parametrize(("label", "rank"), [("[1,12]<stderr>:", None), ("[rank12]: ", 12)])
+def test_what_mpirun_says_itself_below_a_line_of_a_rank_is_not_of_that_rank(label: str, rank: int | None) -> None:
+    said = f"{label}{RUNTIME.format(1, 77)}all is said."
+    [fact], _ = collect(f"{said}\nBelow it\n\n  something bad elsewhere\n")
+    assert fact.place.rank == rank
+
+
 def test_a_kernel_pattern_is_not_for_other_logs() -> None:
     assert collect("hardware failed\n")[0] == []
     [fact], inp = collect("[   12.500000] hardware failed\n")

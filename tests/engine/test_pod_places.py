@@ -54,6 +54,14 @@ def at_nodes(place: Place, *seen: Fact) -> Place:
     return moved.facts[0].place
 
 
+def test_what_the_launcher_of_an_mpijob_tells_of_a_worker_was_on_the_node_of_that() -> None:
+    seen = shown("lm-worker-3", "n7"), shown("lm-launcher-x2k9p", "n1")
+    assert at_nodes(Place(host="lm-worker-3", container="lm-launcher-x2k9p"), *seen).host == "n7"
+    assert at_nodes(Place(host="lm-worker-3.lm", container="lm-launcher-x2k9p"), seen[0]).host == "n7"
+    assert at_nodes(Place(host="lm-worker-4", container="lm-launcher-x2k9p"), *seen).host == "lm-worker-4"
+    assert at_nodes(Place(host="lm-worker-3", container="bert-launcher-x2k9p"), *seen).host == "lm-worker-3"
+
+
 def test_what_a_pod_tells_was_on_its_node() -> None:
     for seen in (shown("worker-1", "ip-10-0-0-1"), shown("worker-1", "ip-10-0-0-1", "k8s-event")):
         assert at_nodes(Place(container="worker-1/train"), seen).host == "ip-10-0-0-1"
