@@ -16,7 +16,7 @@ from neuron_doctor.engine.regexes import regex
 #: A name of a log that tells it from all others is longer than this.
 _TELLING = 6
 _WORD = regex(r"[A-Za-z0-9]+")
-_NAME = regex(r"(?P<folder>.*[/!])?(?P<stem>[^/!]{1,250}?)\.(?:log|txt)")
+_NAME = regex(r"(?P<folder>.*[/!])?(?P<stem>[^/!]{1,250}?)\.(?:log|txt)(?:\.[a-z]\w{1,3})?")  # train.log, train.log.gz
 
 
 class _Name(Struct, frozen=True):

@@ -61,3 +61,8 @@ def test_logs_of_other_names_or_folders_are_of_something_else() -> None:
     more = ("out/eval_default_x1-node1.log", "out/eval_default_x2-node1.log", "x1-node9.log", "x2-node9.log")
     assert earlier(listed("j", "x1-main", "x2-main"), *LOGS, *more) == set(LOGS[:3])
     assert earlier(listed("j", "1-main", "2-main"), "1.log", "2.log", "node-1.log", "node-2.log") == set()
+
+
+def test_packed_logs_are_called_as_the_open_ones() -> None:
+    packed = [f"{log}.gz" for log in LOGS]
+    assert earlier(listed("j", "x1-main", "x2-main"), *packed) == set(packed[:3])
