@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Collector, Input
-from neuron_doctor.collectors.snapshot import Line, fact, from_lines, head_lines, output
+from neuron_doctor.collectors.snapshot import Line, fact, from_lines, head_lines, opening, output
 from neuron_doctor.engine.facts import NOWHERE, Fact
 from neuron_doctor.engine.regexes import regex
 
@@ -36,21 +36,28 @@ _DELIMITERS = (",", "\t", ";")
 
 
 def _sniff(head: bytes, name: str) -> bool:
-    return _is_hosts_file(head, name) or _columns(head_lines(head)) is not None
+    titled = next(_titles(opening(head)), None) is not None
+    return _is_hosts_file(head, name) or (titled and _columns(head_lines(head)) is not None)
 
 
 def _columns(lines: Sequence[str]) -> tuple[str, dict[str, int]] | None:
     """The delimiter of a table of machines, and where it has what; None where it is none."""
-    for delimiter in _DELIMITERS if len(lines) > 1 else ():
-        titles = [title.strip(' "').lower().replace(" ", "_") for title in lines[0].split(delimiter)]
+    for delimiter, found in _titles(lines[0]) if len(lines) > 1 else ():
+        if all(_is_row(line.split(delimiter), found) for line in lines[1:]):
+            return delimiter, found
+    return None
+
+
+def _titles(first: str) -> Iterator[tuple[str, dict[str, int]]]:
+    """The delimiters by which a line is the titles of such a table, each with where it has what."""
+    for delimiter in _DELIMITERS:
+        titles = [title.strip(' "').lower().replace(" ", "_") for title in first.split(delimiter)]
         found = {
             what: next((n for n, title in enumerate(titles) if title in names), -1)
             for what, names in (("hostname", _NAMED), ("instance_id", _INSTANCE_NAMED), ("address", _ADDRESS_NAMED))
         }
-        rows = [line.split(delimiter) for line in lines[1:]]
-        if min(found["hostname"], found["instance_id"]) >= 0 and all(_is_row(row, found) for row in rows):
-            return delimiter, found
-    return None
+        if min(found["hostname"], found["instance_id"]) >= 0:
+            yield delimiter, found
 
 
 def _is_row(row: Sequence[str], columns: dict[str, int]) -> bool:

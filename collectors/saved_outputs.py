@@ -11,12 +11,13 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.prefixes import without_escapes
 from neuron_doctor.collectors.snapshot import Line, command_of, fact, lines_of
 from neuron_doctor.engine.facts import NOWHERE, Fact, Place
 from neuron_doctor.engine.regexes import regex
 
 KIND = "saved-output"
-_MARKS = (b"> ", b"| tee ")
+_MARKS = (b">", b"| tee ", b"|tee ")
 #: What the rest of a command is written to. A name that a shell still has to fill in is none.
 _SAVED = regex(r"(?:\d?>>?|&>|\| ?tee(?: -a)?) ?(?P<file>[\w./+:@%-]{1,400})(?= *(?:$|;|&|\d>&\d|\|))")
 _NO_FILE = "/dev/null"
@@ -43,7 +44,7 @@ _SSH_WITH_VALUES = frozenset({"-o", "-i", "-p", "-l", "-F", "-J"})
 
 def saved_outputs(inp: Input, head: bytes) -> Iterator[Fact]:
     """A fact for each such file that the commands in a head name, at the pod or host that it is of."""
-    if b"\0" in head or not any(mark in head for mark in _MARKS):
+    if b"\0" in head or not _may_save(head):
         return
     for line in lines_of(head):
         command = command_of(line.text)
@@ -53,6 +54,13 @@ def saved_outputs(inp: Input, head: bytes) -> Iterator[Fact]:
             if place is not NOWHERE:
                 told = fact(inp, line, KIND, {"file": saved["file"].rpartition("/")[2]})
                 yield replace(told, place=place)
+
+
+def _may_save(head: bytes) -> bool:
+    """Whether a line may be such a command. Most logs have none, and are looked at once only."""
+    marks = [mark for mark in _MARKS if mark in head]
+    told = (raw for raw in (head.splitlines() if marks else ()) for mark in marks if mark in raw)
+    return any(command_of(without_escapes(raw.decode("utf-8", "replace"))) is not None for raw in told)
 
 
 def _words(command: str) -> list[str]:

@@ -87,6 +87,9 @@ def _set_right(facts: Sequence[Fact], sources: Iterable[Source], ran: Iterable[I
     """The sources in which something is dated like the run, as far as time zones allow; of several instances each had a clock of
     its own."""
     dates = [instant.ns for instant in ran if instant.clock in _DATED]
+    if not dates:
+        return frozenset()
+    first, last = min(dates), max(dates)
     instances: dict[str, set[str]] = defaultdict(set)
     for fact in facts:
         instances[fact.source] |= {fact.place.instance_id} if fact.place.instance_id else set()
@@ -95,7 +98,7 @@ def _set_right(facts: Sequence[Fact], sources: Iterable[Source], ran: Iterable[I
     return frozenset(
         source
         for source, instant in shown
-        if instant and dates and len(instances[source]) <= 1 and _is_within(instant, min(dates), max(dates))
+        if instant and len(instances[source]) <= 1 and _is_within(instant, first, last)
     )
 
 

@@ -20,6 +20,7 @@ def saved(text: str) -> list[tuple[object, dict[str, object]]]:
     [
         ("$ kubectl -n ml logs sft-worker-1 --tail=200 > w1.txt", "w1.txt", {"container": "sft-worker-1"}),
         ("$ kubectl logs pod/sft-worker-1 -c train -p >> out/w1.log", "w1.log", {"container": "sft-worker-1/train"}),
+        ("$ kubectl logs sft-worker-1 >w1.txt", "w1.txt", {"container": "sft-worker-1"}),
         ("$ kubectl exec sft-worker-1 -- dmesg | tee d.txt", "d.txt", {"container": "sft-worker-1"}),
         ("me@head:~$ ssh -o BatchMode=yes ubuntu@n12 'sudo dmesg -T' > d.txt", "d.txt", {"host": "n12"}),
         ("[root@n12 /]# /opt/aws/neuron/bin/neuron-ls -j > /tmp/nls.json", "nls.json", {"host": "n12"}),
