@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neuron_doctor.collectors.prefixes import peel
+from neuron_doctor.engine.facts import Clock, Instant
 
 
 @pytest.mark.parametrize("label", ["[n1:7] ", "[n1] ", "[n1] [7] ", "[r07] "])
@@ -60,3 +61,9 @@ def test_a_stream_of_sagemaker_or_batch_says_where_behind_the_time(gap: str, str
 )
 def test_what_resembles_such_a_name_names_nobody(line: str) -> None:
     assert {record.place.host for record in peel(line).records} == {None}
+
+
+def test_an_event_of_htcondor_begins_with_its_number_and_job() -> None:
+    [record] = peel("005 (412.000.000) 2026-11-24 21:47:02 Job terminated.").records
+    assert record.start == len("005 (412.000.000) 2026-11-24 21:47:02 ")
+    assert record.instant == Instant(1795556822_000000_000, Clock.HOST_LOCAL, 10**9)

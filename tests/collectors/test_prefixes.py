@@ -498,9 +498,3 @@ def test_logcli_names_the_pod_and_its_node_by_labels(labels: str, host: str | No
 )
 def test_other_braces_are_no_labels(text: str) -> None:
     assert peel(text).records[0].place.container is None
-
-
-def test_an_event_of_htcondor_begins_with_its_number_and_job() -> None:
-    raw = "005 (412.000.000) 2026-11-24 21:47:02 Job terminated."
-    assert said(raw) == "Job terminated."
-    assert only(raw).instant == Instant(1795556822_000000_000, Clock.HOST_LOCAL, 10**9)

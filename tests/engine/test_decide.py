@@ -497,15 +497,3 @@ def test_what_is_said_of_no_place_confirms_what_the_same_rule_found_at_one(tmp_p
     assert sorted(f.role for f in found.findings if f.cause == "broken-device") == [Role.CONFIRMATION, Role.ROOT]
     apart = run(book(tmp_path), hit("broke", host="a", device=1), hit("broke", host="b", device=1, offset=1))
     assert [f.role for f in apart.findings if f.cause == "broken-device"] == [Role.ROOT, Role.ROOT]
-
-
-@pytest.mark.parametrize(("speaker", "roots"), [({"pid": 77}, 1), ({"rank": 9}, 1), ({}, 2)])
-def test_the_kernel_says_the_host_and_a_process_the_same_device_of_one_fault(
-    tmp_path: Path, speaker: dict[str, object], roots: int
-) -> None:
-    """The log of one process names no host, the kernel log no process."""
-    kernel = hit("broke", at=100.0, host="h1", device=3)
-    process = hit("broke", at=101.0, offset=9, source="p", device=3, **speaker)
-    other = progress(at=90.0, offset=5, host="h2")
-    found = run(book(tmp_path), kernel, process, other, sources=(source("s", kind="kernel"), source("p")))
-    assert [finding.role for finding in found.findings].count(Role.ROOT) == roots
