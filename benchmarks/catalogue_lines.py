@@ -39,13 +39,13 @@ class CatalogueLines:
 
     @property
     def for_ripgrep(self) -> str:
-        """The rules' own expressions for `rg -f`: who has the rules and ripgrep looks for these."""
-        return _for_ripgrep(pattern.search for pattern in self._patterns)
+        """The same for `rg -f`: what both look for, though the doctor asks the rules' whole expressions on top."""
+        return _for_ripgrep(self.expressions)
 
     @property
-    def shortened_for_ripgrep(self) -> str:
-        """What the database looks for, for `rg -f`: less, and lines beside those that match."""
-        return _for_ripgrep(self.expressions)
+    def whole_for_ripgrep(self) -> str:
+        """The rules' whole expressions for `rg -f`, which find what the doctor finds in the end."""
+        return _for_ripgrep(pattern.search for pattern in self._patterns)
 
     @cached_property
     def hits(self) -> list[str]:

@@ -38,13 +38,13 @@ class Bench:
 
     @cached_property
     def patterns(self) -> Path:
-        """A file with the rules' own expressions for `rg -f`."""
+        """A file with what the database looks for, for `rg -f`."""
         return self._patterns_file("patterns", self.lines.for_ripgrep)
 
     @cached_property
-    def shortened_patterns(self) -> Path:
-        """A file with what the database looks for, for `rg -f`."""
-        return self._patterns_file("shortened-patterns", self.lines.shortened_for_ripgrep)
+    def whole_patterns(self) -> Path:
+        """A file with the rules' whole expressions for `rg -f`."""
+        return self._patterns_file("whole-patterns", self.lines.whole_for_ripgrep)
 
     def _patterns_file(self, name: str, text: str) -> Path:
         made = self.store.input(name, lambda to: _write(to / "patterns", text), recipe="catalogue_lines", of=text)
@@ -72,10 +72,9 @@ class Bench:
         workers = () if jobs is None else ("--jobs", str(jobs))
         return self.doctor("diagnose", "--exit-zero", *workers, *paths)
 
-    def rg(self, *paths: Path, shortened: bool = False) -> Command:
-        """ripgrep with the rules' own expressions, or with the `shortened` ones, over bytes as the doctor's database; over
-        Unicode it needs 580 MB."""
-        patterns = self.shortened_patterns if shortened else self.patterns
+    def rg(self, *paths: Path, whole: bool = False) -> Command:
+        """ripgrep with what the database looks for, or with the rules' `whole` expressions; over bytes, as the database."""
+        patterns = self.whole_patterns if whole else self.patterns
         return ("rg", "-j1", "-n", "-b", "--no-unicode", "-f", str(patterns), *map(str, paths))
 
 

@@ -109,7 +109,7 @@ _OF_JOBS = (
         "kernel",
         "scope:str victim:str victim_pid:int victim_uid:int cgroup:str anon_rss_kb:int holder:str foreign:bool description:str",
     ),
-    kind_of("retried-exception", "below an exception the program says that it tries again", TEXT, ""),
+    kind_of("tries-again", "what is said right below an exception: that it is tried again", TEXT, ""),
     kind_of(
         "section",
         "a heading or a command above what a host said, in a file of several hosts: `name` may be the host's, an empty one is "

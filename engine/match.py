@@ -17,7 +17,7 @@ from neuron_doctor.engine.answers import Answers
 from neuron_doctor.engine.blindness import BlindSpots, blind_spots, kinds_that_show
 from neuron_doctor.engine.evaluate import Scene, evaluate
 from neuron_doctor.engine.expressions import RecordQuery
-from neuron_doctor.engine.facts import Fact, Place, Source, ranks_of
+from neuron_doctor.engine.facts import Fact, Place, Source, pod_of, ranks_of
 from neuron_doctor.engine.parallel_groups import parallel_groups
 from neuron_doctor.engine.rulebook import Rule, Rulebook
 from neuron_doctor.engine.topology import Topology
@@ -231,7 +231,19 @@ class _Findings:
     def _differences(self, told: Sequence[int], parts: Key, values: Sequence[tuple[object, ...]]) -> set[str]:
         """In what a place with these values is another than one with these parts."""
         pairs = zip(told, parts, values, strict=True)
-        return {self._fields[at] for at, part, there in pairs if part is not None and there and part not in there}
+        return {
+            self._fields[at]
+            for at, part, there in pairs
+            if part is not None and there and not any(_may_be(self._fields[at], part, one) for one in there)
+        }
+
+
+def _may_be(name: str, part: object, other: object) -> bool:
+    """Whether these values of a field are one, or a pod and a container of it."""
+    if part == other or name != "container":
+        return part == other
+    pod = pod_of(str(part))
+    return pod == pod_of(str(other)) and pod in (part, other)
 
 
 def _values(place: Place, name: str) -> tuple[object, ...]:

@@ -31,18 +31,21 @@ def corpus(lines: CatalogueLines) -> LogCorpus:
 def test_what_ripgrep_looks_for_over_bytes_has_no_characters_beyond_them(lines: CatalogueLines) -> None:
     """It refuses the whole file else, and most measures have no yardstick."""
     assert not all(one.isascii() for one in lines.expressions)
-    for text in (lines.for_ripgrep, lines.shortened_for_ripgrep):
+    for text in (lines.for_ripgrep, lines.whole_for_ripgrep):
         assert text.isascii()
         assert text.count("\n") == len(lines.expressions)
         assert all(text.splitlines()), "an empty one finds every line"
 
 
-def test_ripgrep_looks_for_what_the_rules_say_and_not_for_what_the_database_does(lines: CatalogueLines) -> None:
+def test_ripgrep_looks_for_what_the_database_does_and_beside_that_for_what_the_rules_say(lines: CatalogueLines) -> None:
     patterns = lines.rulebook.patterns.patterns
     assert any(sought(pattern) != pattern.search for pattern in patterns)
     wanted = [re.sub(r"\(\?P<\w+>", "(?:", pattern.search) for pattern in patterns if pattern.search.isascii()]
-    written = lines.for_ripgrep.splitlines()
+    written = lines.whole_for_ripgrep.splitlines()
     assert [one for one in wanted if one.replace("\n", "\\x0a") not in written] == []
+    sought_for = [re.sub(r"\(\?P<\w+>", "(?:", sought(pattern)) for pattern in patterns if sought(pattern).isascii()]
+    written = lines.for_ripgrep.splitlines()
+    assert [one for one in sought_for if one.replace("\n", "\\x0a") not in written] == []
 
 
 @pytest.mark.skipif(program("rg") is None, reason="ripgrep is not installed")
@@ -50,7 +53,7 @@ def test_ripgrep_takes_the_expressions_of_all_rules(lines: CatalogueLines, tmp_p
     log = tmp_path / "log"
     log.write_text("".join(f"{one}\n" for one in lines.hits), "utf-8")
     found = []
-    for text in (lines.for_ripgrep, lines.shortened_for_ripgrep):
+    for text in (lines.whole_for_ripgrep, lines.for_ripgrep):
         (tmp_path / "patterns").write_text(text, "utf-8")
         command = ("rg", "--no-unicode", "-c", "-f", str(tmp_path / "patterns"), str(log))
         found.append(int(output_of(command)))
@@ -93,7 +96,7 @@ def test_the_same_rank_writes_the_same_and_another_another(corpus: LogCorpus) ->
 
 
 def test_patterns_for_ripgrep_have_no_names_and_are_a_line_each(lines: CatalogueLines) -> None:
-    for text in (lines.for_ripgrep, lines.shortened_for_ripgrep):
+    for text in (lines.for_ripgrep, lines.whole_for_ripgrep):
         assert "?P<" not in text
         assert len(text.splitlines()) == len(lines.rulebook.patterns.patterns)
 

@@ -20,7 +20,12 @@ def ends(folder: Path, text: str) -> list[tuple[str, object]]:
 
 @pytest.mark.parametrize(
     "line",
-    ["Successfully completed.", "Finished: SUCCESS", "Job succeeded", "\t(1) Normal termination (return value 0)"],
+    [
+        "Successfully completed.\n\nResource usage summary:",
+        "Finished: SUCCESS",
+        "Cleaning up project directory and file based variables\n\nJob succeeded",
+        "\t(1) Normal termination (return value 0)",
+    ],
 )
 def test_a_good_end(tmp_path: Path, line: str) -> None:
     assert ends(tmp_path, line) == [("completion", True)]
@@ -50,6 +55,11 @@ def test_a_bad_end(tmp_path: Path, line: str, code: int) -> None:
         "the copy was Successfully completed.",
         "Job succeeded after 3 tries: cleanup",
         "Finished: SUCCESSOR",
+        # what any program may say
+        "Successfully completed.",
+        "2026-03-01 10:00:09,120 INFO glue: Job succeeded",
+        "[rank0]: Job succeeded",
+        "validation: tool jq Exited with exit code 1",
     ],
 )
 def test_other_words(tmp_path: Path, line: str) -> None:
