@@ -28,6 +28,7 @@ SCOPES: Mapping[str, tuple[str, ...]] = {
     "job": ("attempt",),
     "host": ("attempt", "host"),
     "rank": ("attempt", "host", "rank"),
+    "container": ("attempt", "host", "container"),
     "process": ("attempt", "host", "container", "pid", "rank"),
     "device": ("attempt", "host", "device"),
     "core": ("attempt", "host", "device", "core"),

@@ -48,7 +48,7 @@ Query = Annotated[
     Meta(min_length=1, description="a pattern or fact kind, and what its fields must be: `status where code == 1201`"),
 ]
 
-Scope = Literal["record", "core", "device", "process", "rank", "host", "job"]
+Scope = Literal["record", "core", "device", "process", "rank", "container", "host", "job"]
 Relation = Literal["same-core", "same-device", "same-process", "same-rank", "same-host", "same-group", "job"]
 Trust = Literal["S", "D", "DH", "SRC", "RN", "I", "F", "RE", "INF"]
 
