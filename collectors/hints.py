@@ -5,9 +5,10 @@ A hint is taken from shapes that are written on purpose, never from any name wit
 - **Host**: a directory (or an archive, `node3.tar.gz!dmesg.txt`) directly in `hosts/` or `nodes/`, whatever its name;
   else a directory or the stem of a file that, without words for evidence at its ends (`dmesg_`, `-logs`) and without
   its rank, is `ip-10-0-3-7`, a private IPv4 address, an instance id, or one of a few nouns with a number or one letter
-  (`node3`, `host-a`, `trn1-07`, `queue1-dy-compute1-4`), each with or without a domain. Of directories also `worker-3`
-  and any name in `.internal`, `.local` or the like. The only address or instance id in a name, behind nothing but words
-  for evidence, is one before anything else, too (`neuron-ls_ip-10-0-3-7_third_try_rank8.log`).
+  (`node3`, `host-a`, `trn1-07`, `queue1-dy-compute1-4`), each with or without a domain, or any name with a domain, of three
+  labels at least (`lyra3.hpc.example.edu`). Of directories also `worker-3` and any name in `.internal`, `.local` or the like.
+  The only address, instance id or name with its domain in a name, behind nothing but words for evidence, is one before
+  anything else, too (`neuron-ls_ip-10-0-3-7_third_try_rank8.log`).
   So `logs`, `run1`, `node-logs`, `attempt_0`, `trn1` are none.
 - **Rank**: `rank_12`, `rank12`, `trace_rank_5`, flight-recorder dumps `_dump_5`, `trace_5`; `local_rank_3` is the local
   rank, and a rank within anything else (`tp_rank_1`, `node_rank_0`) is none.
@@ -30,7 +31,7 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from neuron_doctor.collectors.no_host_words import OF_ANOTHER_HOST
+from neuron_doctor.collectors.no_host_words import BEFORE_A_HOST, OF_ANOTHER_HOST
 from neuron_doctor.engine.facts import NOWHERE, Place
 from neuron_doctor.engine.regexes import regex
 
@@ -53,7 +54,7 @@ _EVIDENCE = (
     r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|(?:docker|container|pod)?logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|jobs?"
     r"|run|console|epilog(?:ue)?|prolog(?:ue)?|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data|df|du|free|uptime|uname|ulimit|limits"
     r"|mount|meminfo|cpuinfo|vmstat|iostat|lsof|ethtool|chronyc|timedatectl|ss|netstat|dkms|dpkg|rpm|pip"
-    r"|before|after|pre|post|previous|tail|full|stacks?|py-?spy|backtraces?)"
+    r"|sosreport|before|after|pre|post|previous|tail|full|stacks?|py-?spy|backtraces?)"
 )
 _EVIDENCE_BEFORE = regex(rf"(?:{_EVIDENCE}[-_.])+", re.IGNORECASE)
 #: `neuron-dev-b`: a part of the name, unless it is that of a tool, or what follows tells itself.
@@ -76,11 +77,24 @@ _IP = (
     rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}"
     r"|10(?:\.\d{1,3}){3}|(?:192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}"
 )
+#: `lyra3.hpc.example.edu`, `trn09.ml.uni.de`: three labels at least, none of figures alone (those are of versions), and the last
+#: is a domain's; that of a country needs one more, and no language before it (`wmt14.train.en.de`).
+_TOP = r"(?:com|org|net|edu|gov|mil|corp|cloud|cluster|intra|intranet|private|home|internal|local|localdomain|lan|pcluster)"
+_COUNTRY = (
+    r"(?:(?:ac|co|edu|go)\.[a-z]{2}"
+    r"|[a-z\d-]{3,63}\.(?:at|au|be|ca|ch|cn|cz|de|dk|es|eu|fi|fr|ie|il|it|jp|kr|nl|no|pl|se|sg|tw|uk))"
+)
+_LABEL = r"(?!\d+\.)[a-z\d][a-z\d-]{0,62}"
+_OF_A_DOMAIN = (
+    rf"(?!(?:{'|'.join(sorted(BEFORE_A_HOST))})-)[a-z][a-z\d-]{{0,62}}(?:\.{_LABEL}){{1,5}}\.(?:{_TOP}|{_COUNTRY})"
+)
 _EC2 = regex(rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}", re.IGNORECASE)
 _ADDRESS = rf"{_IP}|(?:hyperpod-)?i-(?:0[\da-f]{{3,16}}|[\da-f]{{8}})"
-_HOST = rf"{_ADDRESS}|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?"
+_HOST = rf"{_ADDRESS}|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?|{_OF_A_DOMAIN}"
 #: What names one machine and nothing else, whatever follows: `ip-10-0-3-7_nrt_746999_rank8.log`.
-_ADDRESS_WITHIN = regex(rf"(?<![a-z\d.])(?:(?:{_ADDRESS})(?=_)|(?:{_IP})(?=-[a-z]))", re.IGNORECASE)
+_ADDRESS_WITHIN = regex(
+    rf"(?<![a-z\d.])(?:(?:{_ADDRESS})(?=_)|(?:{_IP})(?=-[a-z])|(?:{_OF_A_DOMAIN})(?=_|[-.][a-z]))", re.IGNORECASE
+)
 _HOST_FILE = regex(_HOST, re.IGNORECASE)
 _HOST_DIRECTORY = regex(
     rf"{_HOST}|worker{_NUMBER}|[a-z][a-z\d-]{{0,62}}{_LABELS}\.(?:internal|local|localdomain|lan|pcluster)",
@@ -127,7 +141,7 @@ _KUBELET_LINK = regex(r"(?P<pod>[a-z\d.-]{1,253})_[a-z\d-]{1,63}_(?P<container>[
 _BETWEEN_WORDS = regex(r"[-_.]")
 #: One of these stands in every name that a host is found in; most names of files have none.
 _OF_A_HOST = regex(
-    rf"ip-|i-|10\.|192\.|172\.|{_NOUN}|trn|inf|worker|\.(?:internal|local|lan|pcluster)",
+    rf"ip-|i-|10\.|192\.|172\.|{_NOUN}|trn|inf|worker|\.(?:{_TOP}|{_COUNTRY})(?![a-z\d])",
     re.IGNORECASE,
 )
 
@@ -170,7 +184,8 @@ def _host(name: str, shape: re.Pattern[str]) -> str | None:
     if stream := _STREAM.fullmatch(name):
         return stream["host"]
     stem = bare(name)
-    return stem if stem and shape.fullmatch(stem) else _of_sagemaker(name) or _address(name)
+    told = stem and shape.fullmatch(stem) and not _speaks_of_another(stem)
+    return stem if told else _of_sagemaker(name) or _address(name)
 
 
 def _of_sagemaker(name: str) -> str | None:

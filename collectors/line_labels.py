@@ -144,7 +144,9 @@ def _logs(behind: str) -> bool:
 def _are_hosts(names: set[str]) -> bool:
     """Whether the names look like those of hosts beside each other."""
     shapes = {_SINGLE.sub("@", _NUMBER.sub("#", name.lower())) for name in names}
-    words = {word for name in names for word in _WORD.findall(name.lower())}
+    # of a name with its domain the first label alone tells what is numbered: that of `ml5.dc2.example.org` is no data center
+    first = [name.partition(".")[0] if has_shape_of_host(name) else name for name in names]
+    words = {word for name in first for word in _WORD.findall(name.lower())}
     named = all({"#", "@"} & set(shape) for shape in shapes)
     return len(names) > 1 and len(shapes) == 1 and named and not words & NO_HOST_OF_LINES
 

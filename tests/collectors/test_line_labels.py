@@ -44,6 +44,11 @@ def test_a_host_may_stand_bare_before_the_time_of_day(tmp_path: Path) -> None:
     assert places(tmp_path, labelled("node2", "node3")) == {("node3", None, None)}
 
 
+def test_what_a_domain_is_called_says_nothing_of_its_hosts(tmp_path: Path) -> None:
+    lines = labelled("ml5.dc2.example.org |", "ml7.dc2.example.org |")
+    assert places(tmp_path, lines) == {("ml7.dc2.example.org", None, None)}
+
+
 SACCT = "JobID|JobName|State|ExitCode|NodeList\n7|train|FAILED|1:0|{}\n"
 
 
