@@ -33,6 +33,7 @@ _STATED: Mapping[str, frozenset[str]] = {
         "version": "component version",
         "world": "size",
         "launch": "nodes",
+        "node-width": "processes",
         "progress": "what value",
         "env": "name value",
         "pci-device": "bdf",

@@ -44,6 +44,7 @@ _OF_JOBS = (
         "address:str other:str",
     ),
     kind_of("launch", "on how many nodes a launcher is told to start a job", TEXT, "nodes:int"),
+    kind_of("node-width", "how many processes a launcher is told to start on each node", TEXT, "processes:int"),
     kind_of("world", "how many ranks the job has, as one source says", TEXT + " env slurm", "size:int"),
     kind_of(
         "progress",

@@ -9,9 +9,11 @@ It is no rank in a log in which
 - or torchrun reports the ends of workers, and srun those of its tasks; or it reports behind the label a worker that is not the
   first of its host;
 - or two processes speak behind one label of different cores, within seconds: a task that was started again takes longer;
-- or srun reports the end of a task on a host on which, as another log says, torchrun reports one of another rank.
+- or srun reports the end of a task on a host on which, as another log says, torchrun reports one of another rank;
+- or srun names tasks 0, 1, 2 ... on as many hosts, one on each, and a worker speaks whose rank is greater.
 
-Then the label still tells which lines are of one node: what one of them says of its host holds for all.
+Then the label still tells which lines are of one node: what one of them says of its host holds for all. And where one task alone
+ended of itself, and one worker's end alone is reported, it is that task's launcher which reports it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Fact, Place
+from neuron_doctor.engine.facts import Fact, Place, ranks_of
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
@@ -39,12 +41,20 @@ def without_tasks_for_ranks(facts: Sequence[Fact]) -> Sequence[Fact]:
     for fact in facts:
         if fact.kind == "launcher-failure" or _LABELLED.match(fact.span.text):
             of[fact.source].append(fact)
-    started = _by_torchrun(facts)
-    launchers = {source for source, told in of.items() if _are_launchers(told) or _are_on(told, started)}
+    started, greatest = _by_torchrun(facts), _greatest_ranks(facts)
+    launchers = {
+        source
+        for source, told in of.items()
+        if _are_launchers(told) or _are_on(told, started) or _are_one_a_host(told, greatest.get(source, 0))
+    }
     if not launchers:
         return facts
     hosts = {source: unique(_hosts(of[source])) for source in launchers}
-    return [_corrected(fact, hosts[fact.source]) if fact.source in launchers else fact for fact in facts]
+    reporting = {source: _reporting(of[source]) for source in launchers}
+    return [
+        _corrected(fact, hosts[fact.source], reporting[fact.source]) if fact.source in launchers else fact
+        for fact in facts
+    ]
 
 
 def _are_launchers(told: Iterable[Fact]) -> bool:
@@ -101,6 +111,35 @@ def _are_on(told: Iterable[Fact], started: Mapping[str, set[int]]) -> bool:
     return bool(tasks) and any(task not in started[str(host)] for host, task in tasks)
 
 
+def _greatest_ranks(facts: Iterable[Fact]) -> dict[str, int]:
+    """The greatest rank that speaks in each log, of which a launcher does not only report the end."""
+    greatest: dict[str, int] = {}
+    for fact in facts:
+        if fact.place.rank is not None and fact.kind != "launcher-failure":
+            greatest[fact.source] = max(fact.place.rank, greatest.get(fact.source, 0))
+    return greatest
+
+
+def _are_one_a_host(told: Iterable[Fact], greatest: int) -> bool:
+    """Whether srun names one task on each of several hosts, from the first on, and a worker has a greater rank than any."""
+    tasks = {
+        (fact.place.host, task)
+        for fact in told
+        if fact.data.get("launcher") == "srun" and fact.place.host
+        for task in ranks_of(fact.place)
+    }
+    hosts = {host for host, _ in tasks}
+    return 1 < len(hosts) == len(tasks) <= greatest and {task for _, task in tasks} == set(range(len(tasks)))
+
+
+def _reporting(told: Iterable[Fact]) -> str | None:
+    """The host of the one task that ended of itself, if the end of one worker is reported, and not where."""
+    ends = [fact for fact in told if fact.data.get("launcher") == "srun" and not fact.data.get("signal")]
+    reports = [fact for fact in told if fact.data.get("launcher") == "torchrun"]
+    alone = len(ends) == len(reports) == 1 and reports[0].place.host is None
+    return ends[0].place.host if alone else None
+
+
 def _task(fact: Fact) -> int | None:
     """The task of a record: by its label, or that whose end srun reports."""
     if fact.data.get("launcher") == "srun":
@@ -116,10 +155,11 @@ def _hosts(told: Iterable[Fact]) -> Iterable[tuple[int, str]]:
             yield task, host
 
 
-def _corrected(fact: Fact, host_of: dict[int, str]) -> Fact:
+def _corrected(fact: Fact, host_of: Mapping[int, str], reporting: str | None) -> Fact:
     task = _task(fact)
     if task is None:
-        return fact
+        mine = fact.data.get("launcher") == "torchrun" and reporting is not None
+        return replace(fact, place=fact.place.over(Place(host=reporting))) if mine else fact
     found = _LABELLED.match(fact.span.text)
     own = fact.place.rank if fact.place.rank != task or (found and found["rank"]) else None
     place = replace(fact.place, rank=own, ranks=() if fact.data.get("launcher") == "srun" else fact.place.ranks)

@@ -72,7 +72,9 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         home_of_rank.pop(rank, None)
         host_of_rank.pop(rank, None)
     ranks = tuple(sorted({p.rank for p in placed if p.rank is not None}))
-    host_of_rank |= hosts_by_block(host_of_rank, (rank for rank in ranks if rank not in shared | strange))
+    host_of_rank |= hosts_by_block(
+        host_of_rank, (rank for rank in ranks if rank not in shared | strange), _width(facts), _locals(facts)
+    )
     sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
     size = next(iter(sizes)) if len(sizes) == 1 else None
     hosts = tuple(sorted({p.host for p in placed if p.host}))
@@ -96,6 +98,25 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     )
     stated = [(fact, completed_place(fact.place, base)) for fact in facts if fact.kind in STATED_BY]
     return replace(base, placement=placement(stated))
+
+
+def _width(facts: Iterable[Fact]) -> int | None:
+    """How many ranks each host has, if launchers were told one number."""
+    told = {fact.data["processes"] for fact in facts if fact.kind == "node-width"}
+    width = told.pop() if len(told) == 1 else None
+    return width if isinstance(width, int) else None
+
+
+def _locals(facts: Iterable[Fact]) -> dict[int, int]:
+    """The number of each rank on its host, by which collectives number their devices where each rank has one."""
+    return unique(
+        (fact.place.rank, fact.place.core)
+        for fact in facts
+        if fact.kind == "hang-report"
+        and fact.place.rank is not None
+        and fact.place.core is not None
+        and fact.place.device is None
+    )
 
 
 def _ranks(fact: Fact, place: Place) -> tuple[int, ...]:

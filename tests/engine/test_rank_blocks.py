@@ -43,3 +43,21 @@ def test_what_is_told_is_always_right_where_ranks_were_numbered_host_by_host(
     told = hosts_by_block(blocks(size, hosts, without), range(size * hosts))
     assert told.items() <= whole.items()
     assert told.keys() <= without
+
+
+def test_where_the_launcher_was_told_the_width_one_rank_of_each_host_is_enough() -> None:
+    assert hosts_by_block({0: "h0", 9: "h1"}, range(24), 8) == {
+        **dict.fromkeys(range(1, 8), "h0"),
+        **dict.fromkeys((8, *range(10, 16)), "h1"),
+    }
+    # another width than they show, or two hosts in one block
+    assert hosts_by_block({0: "h0", 9: "h0"}, range(24), 8) == {}
+    assert hosts_by_block({0: "h0", 7: "h1"}, range(24), 8) == {}
+
+
+def test_local_ranks_tell_what_lies_between_them() -> None:
+    local_of_rank = {2: 2, 6: 6, 10: 2, 15: 7, 17: 1}
+    found = hosts_by_block({1: "h0", 12: "h1"}, range(24), None, local_of_rank)
+    assert found == {rank: "h0" if rank < 7 else "h1" for rank in (*range(7), *range(8, 16)) if rank not in (1, 12)}
+    assert hosts_by_block({1: "h0"}, range(24), None, {**local_of_rank, 9: 7}) == {}  # blocks would overlap
+    assert hosts_by_block({1: "h0"}, range(24), None, {**local_of_rank, 3: 6}) == {}  # several cores to a rank

@@ -89,3 +89,27 @@ def test_what_torchrun_reports_of_a_second_worker_behind_a_label_says_that_the_t
 
     assert seen(report(7), line("0: refused", 0)) == [(None, None), (None, None)]
     assert seen(report(0), line("0: refused", 0)) == [(1, None), (0, None)]
+
+
+def three_ends() -> list[Fact]:
+    return [ended("srun", task, host=host) for task, host in enumerate("bcd")]
+
+
+def test_one_task_on_each_host_is_a_launcher_where_a_worker_has_a_greater_rank() -> None:
+    assert seen(*three_ends(), line("[rank41]: refused", 41))[:3] == [(None, "b"), (None, "c"), (None, "d")]
+    for facts in (
+        [*three_ends(), line("[rank1]: refused", 1)],  # no greater one
+        [*three_ends(), ended("srun", 3, host="b"), line("[rank41]: refused", 41)],  # dealt out in turn
+        [ended("srun", 1, host="b"), ended("srun", 9, host="c"), line("[rank41]: refused", 41)],  # some of many
+        [ended("srun", 0, host="b"), line("[rank41]: refused", 41)],
+    ):
+        assert [fact.place for fact in without_tasks_for_ranks(facts)] == [fact.place for fact in facts]
+
+
+def test_the_task_that_ended_of_itself_is_the_launcher_that_reports_the_one_end() -> None:
+    report, own = ended("torchrun", 67), ended("srun", 2, host="d")
+    told = [replace(end, data={**end.data, "signal": 15}) for end in three_ends()[:2]]
+    assert seen(*told, own, report)[-1] == (67, "d")
+    # two ended of themselves, or two report
+    assert seen(*told, own, ended("srun", 1, host="c"), report)[-1] == (67, None)
+    assert seen(*told, own, report, ended("torchrun", 9))[-1] == (9, None)

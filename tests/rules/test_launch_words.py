@@ -1,0 +1,45 @@
+"""What launchers are told, and what workers call themselves when they start."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_doctor.engine.facts import Fact
+from neuron_doctor.examples import inputs_of
+from neuron_doctor.packs import load_with_examples
+from neuron_doctor.pipeline import collect_inputs
+from neuron_doctor.request import Packs
+from neuron_doctor.scan import Engine
+
+ENGINE = Engine.of(load_with_examples(Packs()))
+
+
+def said(line: str, kind: str) -> list[Fact]:
+    facts = collect_inputs(inputs_of({"run.log": f"{line}\n"}), ENGINE).facts
+    return [fact for fact in facts if fact.kind == kind]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "+ srun -N4 --ntasks-per-node=1 torchrun --nproc_per_node=32 --nnodes=4 train.py",
+        "torchrun --nproc-per-node 32 train.py",
+        "  nproc_per_node   : 32",
+        "export NPROC_PER_NODE=32",
+        "#SBATCH --ntasks-per-node=32",
+        "mpirun -np 64 -npernode 32 python3 train.py",
+        "mpirun --map-by ppr:32:node python3 train.py",
+    ],
+)
+def test_how_many_processes_each_node_gets(line: str) -> None:
+    assert [fact.data["processes"] for fact in said(line, "node-width")] == [32]
+
+
+@pytest.mark.parametrize("line", ["torchrun --nproc_per_node=1 train.py", "torchrun --nproc_per_node=$N train.py"])
+def test_one_process_or_a_variable_tells_nothing(line: str) -> None:
+    assert not said(line, "node-width")
+
+
+def test_a_worker_calls_itself_by_its_host_first() -> None:
+    told = said("hamilton rank 64 pid 20192 starting", "identity")
+    assert ("hamilton", 64, 20192) in {(fact.data.get("word"), fact.place.rank, fact.place.pid) for fact in told}
