@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from neuron_doctor.collectors.no_host_words import NO_HOST_OF_LINES, may_name_a_host, words_of
 from neuron_doctor.engine.facts import Collection, Fact
 from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.proven import unique
@@ -13,6 +14,9 @@ _ANYBODY = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
 #: Variables that Slurm sets for the processes of a job.
 _NODE_LISTS = frozenset({"SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_STEP_NODELIST"})
+
+#: What else those are called after at which ranks of a job meet.
+_SERVICES = frozenset({"master", "head", "headless", "launcher", "svc", "rdzv", "etcd", "leader"})
 
 
 def known_hosts(collection: Collection) -> dict[str, str]:
@@ -45,10 +49,17 @@ def _stated(facts: Iterable[Fact]) -> Iterator[str]:
             yield from (str(fact.data[key]) for key in ("hostname", "address") if fact.data.get(key))
         elif fact.kind == "node":
             yield str(fact.data.get("name") or "")
+        elif fact.kind == "meeting-host" and _may_meet_at(name := str(fact.data["name"])):
+            yield name
         elif fact.kind in ("slurm-job", "listed-nodes", "named-hosts"):
             yield from nodes_of(str(fact.data.get("nodes") or ""))
         elif fact.kind == "env" and fact.data.get("name") in _NODE_LISTS:
             yield from nodes_of(str(fact.data.get("value") or ""))
+
+
+def _may_meet_at(name: str) -> bool:
+    """Whether ranks that meet there meet at a host, and not at a pod or a service."""
+    return may_name_a_host(name) and not words_of(name) & (NO_HOST_OF_LINES | _SERVICES)
 
 
 def _pods(facts: Iterable[Fact]) -> Iterator[str]:

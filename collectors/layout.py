@@ -26,6 +26,8 @@ extension, date and words for evidence), below what all paths have in common, by
       whenever that was made (without numbers three at least); or, with numbers, each tells of ranks of its own; or one of them
       is a host by its name, and each is a directory with files of the same names, which were written at once.
    g. such siblings lie in a directory beside theirs (`J801/atlas3.log`, where `J802/atlas8.log atlas9.log` are hosts).
+   h. each says that its launcher gave its node another number (`--node_rank 2`), and tells of ranks of its own. That needs
+      neither a shape nor clocks that agree.
    Siblings that tell of the same ranks, that ran one after the other, or that name one machine are runs or copies, not
    hosts (`exp-a/rank_0.log`, `exp-b/rank_0.log`), unless a. says otherwise.
    Of what is called `worker-3`, c. and e. prove nothing; of what may be many hosts (`trn-pool-3`, `rack2-n4`) a. and d. alone
@@ -82,6 +84,7 @@ from neuron_doctor.collectors.sibling_hosts import (
     Telling,
     in_blocks_of_ranks,
     may_be_hosts,
+    of_each_node,
     on_each_machine,
     paired_with_a_machine,
     proof,
@@ -336,6 +339,7 @@ def _families(
                 if not (_is_short(name) or _may_be_groups(name)) and words_of(name) - _WEAK
             }
             yield in_blocks_of_ranks(words), Proof.JOB
+            yield of_each_node(words), Proof.JOB
 
 
 def _have_own_words(names: Iterable[str]) -> bool:

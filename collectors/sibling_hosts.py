@@ -67,6 +67,7 @@ class Telling(Struct):
     ranks: set[tuple[int | None, int]] = field(default_factory=set)  # with their attempts
     local_ranks: set[int] = field(default_factory=set)
     worlds: set[int] = field(default_factory=set)
+    nodes: set[int] = field(default_factory=set)  # the numbers that launchers gave their nodes
     jobs: set[tuple[str, str]] = field(default_factory=set)
     machines: set[str] = field(default_factory=set)
     intervals: dict[Clock, Interval] = field(default_factory=dict)
@@ -79,6 +80,7 @@ class Telling(Struct):
         self.ranks |= other.ranks
         self.local_ranks |= other.local_ranks
         self.worlds |= other.worlds
+        self.nodes |= other.nodes
         self.jobs |= other.jobs
         self.machines |= other.machines
         self.of_a_host |= other.of_a_host
@@ -131,6 +133,8 @@ def _add_said(told: Telling, fact: Fact) -> None:
     value = str(fact.data.get("value", ""))
     if fact.kind == "world" and isinstance(size := fact.data.get("size"), int):
         told.worlds.add(size)
+    elif fact.kind == "node-rank" and isinstance(number := fact.data.get("number"), int):
+        told.nodes.add(number)
     elif fact.kind == "env" and fact.data.get("name") in _ONE_JOB and value not in _SAYS_NOTHING:
         told.jobs.add((str(fact.data["name"]), value))
     elif fact.kind == "clock-error" and isinstance(ahead := fact.data.get("ahead_s"), float):
@@ -241,6 +245,18 @@ def in_blocks_of_ranks(members: Mapping[str, Member]) -> dict[str, Member]:
     large = _LEAST_ON_A_HOST <= size * every <= _MOST_ON_A_HOST
     enough = (large or _dealt_out(blocks, told)) if every == 1 else (large and len(blocks) >= _DEALT)
     return found if rows and alike and apart and enough else {}
+
+
+def of_each_node(members: Mapping[str, Member]) -> dict[str, Member]:
+    """Those whose launchers say of what node they are: another one each, and ranks that no other has. A clock that is wrong, and
+    ranks that said nothing, are no matter."""
+    found = {name: one for name, one in members.items() if one.told.nodes}
+    told = [one.told for one in found.values()]
+    each_another = all(len(one.nodes) == 1 and one.ranks for one in told) and len(
+        set().union(*(one.nodes for one in told))
+    ) == len(told)
+    apart = not (_one_machine(told) or _same_ranks(told))
+    return found if len(told) > 1 and each_another and apart and _alike(found.values()) else {}
 
 
 def _stride(blocks: Sequence[Sequence[int]]) -> int:

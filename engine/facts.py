@@ -17,7 +17,9 @@ Value = Scalar | tuple["Value", ...]
 #: Evidence is quoted up to this many characters (shared contract of the JSON report).
 MAX_TEXT = 2000
 #: The kinds of fact that say how things are, and not what happened.
-SETTINGS = frozenset({"env", "identity", "launch", "node-width", "package", "version", "limit"})
+SETTINGS = frozenset(
+    {"env", "identity", "launch", "node-width", "node-rank", "meeting-host", "package", "version", "limit"}
+)
 
 
 class Clock(StrEnum):

@@ -34,6 +34,8 @@ _STATED: Mapping[str, frozenset[str]] = {
         "world": "size",
         "launch": "nodes",
         "node-width": "processes",
+        "node-rank": "number",
+        "meeting-host": "name",
         "progress": "what value",
         "env": "name value",
         "pci-device": "bdf",

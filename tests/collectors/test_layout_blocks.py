@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_layout import hosts, ranks, together
+from test_layout import fact, hosts, ranks, source, together
 
 from neuron_doctor.engine.facts import Collection
 
@@ -48,3 +48,40 @@ def test_directories_of_any_name_are_hosts_if_only_every_eighth_rank_writes() ->
 )
 def test_but_not_if_what_they_write_is_no_even_share(stems: dict[str, tuple[int, ...]]) -> None:
     assert sampled(stems) == {None}
+
+
+def launched(name: str, node: int, first: int, count: int = 3, start: int = 0) -> Collection:
+    """A log of a node, some of whose ranks speak."""
+    path = f"{name}/train.log"
+    return together(ranks(path, first, count, start), fact(path, "node-rank", number=node))
+
+
+def test_directories_are_hosts_if_launchers_say_that_they_are_of_another_node_each() -> None:
+    told = [launched("cronus", 2, 70, start=9000), launched("athena", 0, 3), launched("boreas", 1, 40, 1)]
+    assert hosts(together(*told)) == {f"{name}/train.log": name for name in ("cronus", "athena", "boreas")}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [launched("monday", 0, 0), launched("tuesday", 0, 32)],  # the first node of two runs
+        [launched("monday", 0, 0), launched("tuesday", 1, 2)],  # a rank of both
+        [launched("monday", 0, 0), fact("monday/train.log", "node-rank", number=1), launched("tuesday", 2, 64)],
+        [launched("monday", 0, 0), ranks("tuesday/train.log", 64, 3, 9000)],
+    ],
+)
+def test_directories_of_the_same_node_or_of_several_are_none(told: list[Collection]) -> None:
+    assert set(hosts(together(*told)).values()) == {None}
+
+
+@pytest.mark.parametrize("name", ["n0106", "n0106x"])
+def test_a_host_at_which_launchers_meet_is_known_by_its_name(name: str) -> None:
+    files = [source(f"{name}.dmesg", "kernel"), source("n0107.dmesg", "kernel"), source("slurm.out")]
+    met = hosts(together(*files, fact("slurm.out", "meeting-host", name=name)))
+    assert met[f"{name}.dmesg"] == name
+
+
+@pytest.mark.parametrize("name", ["sft-worker-0", "sft-leader-0", "rdzv", "job-0"])
+def test_a_pod_or_a_service_is_no_host_at_which_launchers_meet(name: str) -> None:
+    files = [source(f"{name}.log"), source("run.out")]
+    assert hosts(together(*files, fact("run.out", "meeting-host", name=name)))[f"{name}.log"] is None

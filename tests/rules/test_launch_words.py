@@ -43,3 +43,14 @@ def test_one_process_or_a_variable_tells_nothing(line: str) -> None:
 def test_a_worker_calls_itself_by_its_host_first() -> None:
     told = said("hamilton rank 64 pid 20192 starting", "identity")
     assert ("hamilton", 64, 20192) in {(fact.data.get("word"), fact.place.rank, fact.place.pid) for fact in told}
+
+
+def test_the_number_of_a_node_and_where_all_meet() -> None:
+    line = "+ torchrun --nnodes 3 --nproc_per_node 32 --node_rank 2 --master_addr athena --master_port 41000 run_clm.py"
+    assert [fact.data["number"] for fact in said(line, "node-rank")] == [2]
+    assert [fact.data["name"] for fact in said(line, "meeting-host")] == ["athena"]
+
+
+@pytest.mark.parametrize("line", ["--rdzv_endpoint 10.0.3.7:29400", "--master_addr llm-0.llm", "MASTER_ADDR=$HOST"])
+def test_an_address_a_name_in_a_domain_and_a_variable_are_no_hosts_to_meet_at(line: str) -> None:
+    assert not said(f"torchrun {line} train.py", "meeting-host")
