@@ -20,7 +20,7 @@ from neuron_doctor.engine.passed_tests import passed_tests
 from neuron_doctor.engine.relate import relate
 from neuron_doctor.engine.relations import RELATIONS
 from neuron_doctor.engine.replaced_nodes import replaced_nodes
-from neuron_doctor.engine.survival import has_ended, has_survived, progress_of, without_survived
+from neuron_doctor.engine.survival import ends_by_name, has_ended, has_survived, progress_of, without_survived
 from neuron_doctor.engine.timeline import Timeline, timeline
 from neuron_doctor.engine.waitfor import components
 
@@ -64,9 +64,7 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
     ends = ended_well(facts, sources, others)
     tests, replaced = passed_tests(facts), replaced_nodes(facts, sources)
-    by_name: dict[str, list[Fact]] = defaultdict(list)
-    for fact in facts:
-        by_name[fact.name].append(fact)
+    by_name = ends_by_name(facts)
 
     def role(match: Match, others: Bystanders) -> Role:
         over = has_ended(match, by_name, clocks, ends.done, ends.restarted)

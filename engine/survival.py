@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.attempt_hosts import AttemptHosts, attempt_hosts
 from neuron_doctor.engine.expressions import RecordQuery, holds
-from neuron_doctor.engine.facts import Clock, Fact, pod_of
+from neuron_doctor.engine.facts import Clock, Fact, Place, pod_of
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment
 from neuron_doctor.engine.regexes import regex
@@ -27,8 +27,8 @@ _SHOWN_ALIKE = ({Clock.HOST_LOCAL}, {Clock.UTC})
 _ORDINAL = regex(r"(?P<job>.*\D)\d+(?P<rest>\D*)")
 #: Requests that the front of a server answers itself, whatever became of the model behind it.
 _OF_FRONTS = regex(r"/(?:[\w.-]{1,40}/){0,4}(?:(?:de)?tokenize|count_tokens|ping|health\w{0,10})/?")
-#: What the kernel records when a process opens a device.
-_OPENED = "attach"
+#: What the kernel records when a process opens a device; what shows as well that one has; and what it calls to execute there.
+_OPENED, _OPEN, _EXECUTES = "attach", frozenset({"progress", "completion"}), "nrt_execute"
 #: So many clocks that can be compared are looked at for the latest progress of a job.
 _CLOCKS = 16
 
@@ -265,6 +265,17 @@ def _may_have_ended(
     )
 
 
+def ends_by_name(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
+    """The records by the names by which rules ask for what ends a finding. A process that gets on, or executes, has opened its
+    device."""
+    by_name: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        by_name[fact.name].append(fact)
+        if fact.place.host and (fact.kind in _OPEN or fact.data.get("api") == _EXECUTES):
+            by_name[_OPENED].append(fact)
+    return by_name
+
+
 def _ended_later(
     match: Match, ends: Sequence[RecordQuery], by_name: Mapping[str, Sequence[Fact]], clocks: Timeline
 ) -> bool:
@@ -272,7 +283,7 @@ def _ended_later(
     if len(latest) < len(match.facts):
         return False
     for query in ends:
-        after = list(_after(query, by_name, latest, clocks))
+        after = list(_after(query, by_name, latest, clocks, match.place))
         if not after:
             return False
         latest = [min(after, key=lambda one: one[:-1])[-1]]
@@ -280,11 +291,12 @@ def _ended_later(
 
 
 def _after(
-    query: RecordQuery, by_name: Mapping[str, Sequence[Fact]], latest: Sequence[Moment], clocks: Timeline
+    query: RecordQuery, by_name: Mapping[str, Sequence[Fact]], latest: Sequence[Moment], clocks: Timeline, place: Place
 ) -> Iterator[tuple[int, int, str, Moment]]:
-    """The records of a query that surely followed all of these, the soonest of them being the least."""
+    """The records of a query that surely followed all of these and may be of this host and device, the soonest being the least."""
     for fact in by_name[query.name]:
-        moment = clocks.moment(fact) if holds(query.where, fact) else None
+        elsewhere = _differ(fact.place.host, place.host) or _differ(fact.place.device, place.device)
+        moment = clocks.moment(fact) if not elsewhere and holds(query.where, fact) else None
         lag = _lag(moment, latest, clocks) if moment else None
         if moment and lag is not None:
             yield lag, moment.instant.ns, str(moment.track), moment
@@ -321,5 +333,5 @@ def _lag(moment: Moment, others: Iterable[Moment], clocks: Timeline) -> int | No
     return min(lags, default=None)
 
 
-def _differ(a: int | None, b: int | None) -> bool:
+def _differ(a: str | int | None, b: str | int | None) -> bool:
     return a is not None and b is not None and a != b

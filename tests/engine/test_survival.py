@@ -96,6 +96,41 @@ def test_what_ends_a_finding_may_stand_below_it_by_a_clock_that_cannot_be_compar
     assert ended(hit("waiting", offset=50), hit("done", offset=90))
 
 
+def test_what_ends_a_finding_is_of_its_host_and_its_device(tmp_path: Path) -> None:
+    def ended(**place: object) -> bool:
+        rules = rule("waits", "record: waiting", cause="stuck", patterns=("waiting", "done"), more="ends: [done]\n")
+        facts = (
+            hit("waiting", at=10, clock=Clock.UTC, host="a", device=3),
+            hit("done", at=99, clock=Clock.UTC, **place),
+        )
+        [found] = diagnose(pack(tmp_path, rules), Collection((source("s"),), facts)).findings
+        return found.role is Role.SURVIVED
+
+    assert ended(host="a")
+    assert ended(host="a", device=3)
+    assert not ended(host="a", device=4)
+    assert not ended(host="b")
+
+
+@pytest.mark.parametrize(
+    ("sign", "shown"),
+    [
+        (progress(at=99, pid=8, host="a"), True),
+        (progress(at=99, pid=8, host="b"), False),
+        (progress(at=20, pid=7, host="a"), False),
+        (hit("called", at=99, pid=8, host="a", data={"api": "nrt_execute"}), True),
+        (hit("called", at=99, pid=8, host="a", data={"api": "nrt_init"}), False),
+    ],
+)
+def test_a_process_that_gets_on_or_executes_after_a_repair_has_opened_the_device(
+    tmp_path: Path, sign: Fact, *, shown: bool
+) -> None:
+    text = rule("waits", "record: waiting", cause="stuck", patterns=("waiting", "done"), more="ends: [done, attach]\n")
+    facts = (hit("waiting", at=10, host="a"), hit("done", at=30, host="a"), sign)
+    [found] = diagnose(pack(tmp_path, text), Collection((source("s"),), facts)).findings
+    assert (found.role is Role.SURVIVED) is shown
+
+
 def test_a_request_that_failed_is_survived_when_others_below_it_in_the_log_are_answered(tmp_path: Path) -> None:
     failed = hit("waiting", pid=9, at=10)
     assert role(tmp_path, failed, served(pid=1, at=11, offset=90), survivable="served") is Role.SURVIVED

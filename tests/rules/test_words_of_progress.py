@@ -127,6 +127,12 @@ def test_other_counts_are_none(tmp_path: Path, line: str) -> None:
         ('{"request_id": "r-81", "output_tokens": 81, "path": "/v1/x", "status_code": 200}', True),
         ('{"ts":"2026-03-01T10:00:00","rid":"0c1d2e","lang":"fr","audio_s":3.0,"rtf":0.04,"status":503}', False),
         ('{"request_id": "r-82", "path": "/healthz", "status_code": 200}', False),
+        ("req=6316d3 tokens=256 ok 17.2 ms", True),
+        ("request_id=ab12 prompt_tokens=31 status=200 latency_ms=120", True),
+        ("req=6316d3 tokens=512 failed 3.1 ms", False),
+        ("req=6316d3 path=/healthz ok 0.2 ms", False),
+        ("daily: requests=99823 failed=0 p99_ms=20.9", True),
+        ("daily: requests=99823 failed=17 p99_ms=20.9", False),
     ],
 )
 def test_a_server_answers_and_a_client_does_not(tmp_path: Path, line: str, *, answers: bool) -> None:
