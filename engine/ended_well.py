@@ -40,13 +40,14 @@ from neuron_doctor.engine.job_logs import job_logs, system_logs
 from neuron_doctor.engine.last_words import last_words
 from neuron_doctor.engine.made_good import MadeGood, has_succeeded, is_before, made_good
 from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.pod_names import SUFFIX
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.world import world_of
 
 #: What Kubernetes gives a pod for an end that a controller made.
-_OF_A_COPY = regex(r"-[a-z\d]{5}$")
+_OF_A_COPY = regex(rf"-{SUFFIX}$")
 #: What is understood of a terminal in which somebody asked how the job is.
 _OF_TERMINALS = frozenset({"section", "completion", "identity"})
 #: What is told of those for whom others wait.
