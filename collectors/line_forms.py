@@ -23,6 +23,7 @@ from msgspec import Struct
 from neuron_doctor.collectors import timestamps
 from neuron_doctor.collectors.no_host_words import NO_HOST_OF_LINES
 from neuron_doctor.collectors.timestamps import CTIME, ISO, ISO_ZONED, RUNTIME, SYSLOG, StampReader
+from neuron_doctor.engine.pod_names import SUFFIX
 from neuron_doctor.engine.regexes import regex
 
 #: Words for levels, as they are printed (0 to 7: priorities of syslog(3)), and what a record calls them.
@@ -350,8 +351,8 @@ _ANSIBLE_AD_HOC = (
 #: The header of that file, behind the time.
 _ANSIBLE_HEADER = (_label(r"p=\d{1,10} u=\S{1,64} (?:n=\S{1,64} (?:[A-Z]{4,8} ?)?)?\| {0,8}", When.AFTER_STAMP),)
 
-#: A number, or five letters that Kubernetes draws from those that make no words, end the names of pods of sets and jobs.
-_POD = r"[a-z][a-z\d.-]{0,246}-(?:\d{1,5}|[bcdfghjklmnpqrstvwxz2456789]{5})"
+#: A number, or what Kubernetes adds, ends the names of pods of sets and jobs.
+_POD = rf"[a-z][a-z\d.-]{{0,246}}-(?:\d{{1,5}}|{SUFFIX})"
 _STERN = (  # stern: [namespace] pod container message
     _label(
         rf"(?:[a-z][a-z\d-]{{0,62}} )?(?P<container>{_POD} [a-z][a-z\d-]{{0,62}}) {_BEGINNING}",

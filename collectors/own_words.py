@@ -28,6 +28,7 @@ from neuron_doctor.collectors.no_host_words import GROUPINGS, NO_HOST_OF_LINES, 
 from neuron_doctor.collectors.sibling_hosts import Telling, beside_each_other, share_an_attempt, telling
 from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.hostnames import instance_in
+from neuron_doctor.engine.pod_names import SUFFIX
 from neuron_doctor.engine.regexes import regex
 
 #: Variables whose value is the name of the host itself, wherever they stand.
@@ -37,7 +38,7 @@ _SETTING = "HOST"
 #: What the first line of a file calls the host (the pattern `heading-own-host`).
 _HEADING = "HOST_HEADING"
 #: Ids of containers, and what Kubernetes gives a pod of a deployment or a job for an end.
-_OF_CONTAINER = regex(r"[\da-f]{8,64}|.{1,200}-[a-z\d]{5}|.{1,200}-[a-z\d]{8,10}-[a-z\d]{4,6}", re.ASCII)
+_OF_CONTAINER = regex(rf"[\da-f]{{8,64}}|.{{1,200}}-{SUFFIX}", re.ASCII)
 
 
 def hosts_in_own_words(

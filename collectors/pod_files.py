@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.hints import plain
 from neuron_doctor.engine.facts import Collection, Fact, Place, Source, pod_of
+from neuron_doctor.engine.pod_names import SHORTENED, SUFFIX
 from neuron_doctor.engine.regexes import regex
 
 #: A name without this may mean anything (`train/`).
@@ -26,10 +27,10 @@ _CONTAINER = regex(r"(?P<name>[a-z\d][a-z\d-]{0,62})(?:_(?:previous|\d{1,3}))?")
 #: Behind the name of a job (kubeflow/training-operator, mpi-operator).
 _REPLICA = regex(r"-(?:worker|master|launcher)(?:-\d{1,5})?")
 #: Behind the name of a JobSet: a replicated job, its number, the number of the pod, and letters that Kubernetes adds; behind that
-#: of a Job: the number of the pod, if it is indexed, and the letters, which make no words (apimachinery, util/rand).
+#: of a Job: the number of the pod, if it is indexed, and the letters.
 _OF_KIND = {
-    "jobset": regex(r"-[a-z\d](?:[a-z\d-]{0,40}[a-z\d])?-\d{1,5}-\d{1,5}(?:-[a-z\d]{1,5})?"),
-    "job": regex(r"(?:-\d{1,5})?-[bcdfghjklmnpqrstvwxz2456789]{5}"),
+    "jobset": regex(rf"-[a-z\d](?:[a-z\d-]{{0,40}}[a-z\d])?-\d{{1,5}}-\d{{1,5}}(?:-{SHORTENED})?"),
+    "job": regex(rf"(?:-\d{{1,5}})?-{SUFFIX}"),
 }
 #: `train-ps.log` is a list of processes, and `train-server-1.log` of a machine: only these kinds have such replicas, numbered.
 _OF_KIND |= {"trainjob": _OF_KIND["jobset"], "tfjob": regex(r"-(?:chief|ps|evaluator)-\d{1,5}")}

@@ -6,7 +6,7 @@ node, if the next attempt has such a log, too (`train_default_try1-node3.log` be
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 
@@ -29,54 +29,69 @@ class _Name(Struct, frozen=True):
 
 
 def logs_of_attempts(attempts: Sequence[Fact], sources: Iterable[Source]) -> set[str]:
-    """The sources that are logs of attempts which a later one made good; `attempts` are the facts of that kind."""
+    """The sources that are logs of attempts which a later one made good; `attempts` are the facts of that kind. Linear in
+    the logs."""
     if not any(one.data["made_good"] for one in attempts):
         return set()
     paths = ((source.id, _NAME.fullmatch(source.path)) for source in sources)
     names = {name: _Name(found["folder"] or "", found["stem"]) for name, found in paths if found}
-    earlier = set[_Name]()
-    for failed, good in _turns(attempts):
-        for one, other in _listed(names.values(), failed, good):
-            earlier |= {one, *(_beside(names.values(), one, other))}
+    pairs = list(_listed(set(names.values()), _turns(attempts)))
+    earlier = {one for one, _ in pairs}
+    if pairs:
+        earlier |= _beside(set(names.values()), pairs)
     return {source for source, name in names.items() if name in earlier}
 
 
-def _turns(attempts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
-    """The log of each attempt that was made good, with that of the one that was good."""
+def _turns(attempts: Iterable[Fact]) -> dict[str, set[str]]:
+    """For the log of each attempt that was made good, those that were good."""
     units: dict[str, list[Fact]] = defaultdict(list)
     for one in attempts:
         units[str(one.data["unit"])].append(one)
+    turns: dict[str, set[str]] = defaultdict(set)
     for listed in units.values():
         good = {str(one.data["stream"]) for one in listed if not one.data["failed"]}
-        for one in listed:
-            if one.data["made_good"] and str(one.data["stream"]) not in good:
-                yield from ((str(one.data["stream"]), stream) for stream in good)
+        for stream in {str(one.data["stream"]) for one in listed if one.data["made_good"]} - good:
+            turns[stream] |= good
+    return turns
 
 
-def _listed(names: Iterable[_Name], failed: str, good: str) -> Iterator[tuple[_Name, _Name]]:
-    """The logs of two attempts that are called after these, alike but for that."""
-    there = set(names)
+def _listed(there: Set[_Name], turns: Mapping[str, Set[str]]) -> Iterator[tuple[_Name, _Name]]:
+    """The logs that are called after an attempt, each with that of a good one, alike but for that."""
     for name in there:
-        if _is_called(name.stem, failed):
-            other = _Name(name.folder, name.stem[: -len(failed)] + good)
-            if other in there:
-                yield name, other
+        for stream in _may_be_streams(name.stem):
+            for good in turns.get(stream, ()):
+                other = _Name(name.folder, name.stem[: -len(stream)] + good)
+                if other in there:
+                    yield name, other
 
 
-def _is_called(stem: str, stream: str) -> bool:
-    """Whether a log is called after a stream, of a name of several words: one word is looked for elsewhere."""
-    telling = len(stream) > _TELLING and len(_WORD.findall(stream)) > 1
-    return telling and stem.endswith(stream) and not stem[: -len(stream)][-1:].isalnum()
+def _may_be_streams(stem: str) -> Iterator[str]:
+    """The streams after which a log may be called, of several words: one word is looked for elsewhere."""
+    for at in range(len(stem) - _TELLING):
+        if (at == 0 or not stem[at - 1].isalnum()) and len(_WORD.findall(stem, at)) > 1:
+            yield stem[at:]
 
 
-def _beside(names: Iterable[_Name], one: _Name, other: _Name) -> Iterator[_Name]:
-    """The logs beside these two that are called as the one but for their last word, and of which there is one as the other."""
-    there = set(names)
-    head, other_head = (name.words[:-1] for name in (one, other))
-    if one.words[-1] != other.words[-1] or sum(a != b for a, b in zip(head, other_head, strict=False)) != 1:
-        return
-    others = {name.words for name in there if name.folder == one.folder}
+def _beside(there: Set[_Name], pairs: Iterable[tuple[_Name, _Name]]) -> set[_Name]:
+    """The logs beside these that are called as the first of a pair but for their last word, and of which there is one as the
+    second."""
+    called: dict[tuple[str, tuple[str, ...]], list[_Name]] = defaultdict(list)
     for name in there:
-        alike = name.folder == one.folder and name.words[:-1] == head
-        if alike and (*other_head, name.words[-1]) in others:
-            yield name
+        called[name.folder, name.words].append(name)
+    rows: dict[tuple[str, tuple[str, ...]], set[str]] = defaultdict(set)
+    for folder, words in called:
+        rows[folder, words[:-1]].update(words[-1:])
+    heads = {(one.folder, one.words[:-1], other.words[:-1]) for one, other in pairs if _are_of_a_row(one, other)}
+    return {
+        name
+        for folder, head, other_head in heads
+        for last in rows[folder, head] & rows[folder, other_head]
+        for name in called[folder, (*head, last)]
+    }
+
+
+def _are_of_a_row(one: _Name, other: _Name) -> bool:
+    """Whether two names differ in one word, which is not their last."""
+    words, others = one.words, other.words
+    differing = sum(a != b for a, b in zip(words[:-1], others[:-1], strict=False))
+    return words[-1] == others[-1] and differing == 1

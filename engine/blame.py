@@ -21,7 +21,7 @@ from neuron_doctor.engine.own_rounds import (
 from neuron_doctor.engine.pair_order import out_of_pair_order
 from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
-from neuron_doctor.engine.recorder import GroupRecord, RankRecord, named_ranks
+from neuron_doctor.engine.recorder import GroupRecord, RankRecord, most_alone, named_ranks
 from neuron_doctor.engine.short_ranks import short_ranks, unbalanced
 from neuron_doctor.engine.waitfor import bottoms, upstream
 
@@ -31,9 +31,6 @@ _TRACED = 64
 _LONG = 10_000
 #: At most one in so many ranks of a circle may have left the order.
 _FEW = 4
-#: So many ranks, and one in so many, can have stopped at one place for reasons of their own: more were stopped together.
-_TOGETHER = 2
-_MANY = 8
 #: So many groups are named in a sentence.
 _SHOWN = 4
 #: What a collective looks like that runs, or ends, when the dumps are taken.
@@ -163,7 +160,7 @@ def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering) ->
     doubt = may_wait(hang, rank) if unseen else ""
     if doubt:
         told = f"never issued {at}; no completion is recorded, so the wait may be in {doubt}"
-        return Blame("undecided", told, members=(rank,), gathering=here, about_ranks=True)
+        return Blame("undecided", told, members=(rank,), suspects=(rank,), gathering=here, about_ranks=True)
     return _of_late(hang, rank, before, here)
 
 
@@ -172,7 +169,7 @@ def _of_late(hang: Hang, rank: int, before: list[Gathering], here: Gathering) ->
     at = here.title
     if all(gathering.is_transfer for gathering in before):
         return _of_partner(hang, rank, before, here)
-    few = max(_TOGETHER, len(hang.dumps) // _MANY)
+    few = most_alone(len(hang.dumps))
     if len(with_the_same_end(hang, rank, few)) == few:
         told = f"never issued {at}, and stopped where others did: which of them is at fault no dump tells"
         return Blame("rank-missing", told, members=(rank,), gathering=here, about_ranks=True)
@@ -475,6 +472,7 @@ def _joint(one: Blame, other: Blame) -> Blame:
         one,
         culprits=tuple(sorted({*one.culprits, *other.culprits})),
         members=tuple(sorted({*one.members, *other.members})),
+        suspects=tuple(sorted({*one.suspects, *other.suspects})),
     )
 
 

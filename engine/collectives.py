@@ -18,7 +18,6 @@ from neuron_doctor.engine.fault import Blame
 from neuron_doctor.engine.gatherings import Waits, waits
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
 from neuron_doctor.engine.recorder import (
-    SCATTERED,
     GroupRecord,
     Operation,
     RankRecord,
@@ -144,6 +143,7 @@ def _fact(one: Blame, dumps: dict[int, RankRecord]) -> Fact:
         waiting=one.waiting,
         missing_dumps=one.missing,
         members=one.members,
+        suspects=one.suspects,
         culprit_frame=_stood_at(one, dumps)[1],
         waiting_frame=_waits_at(one),
         difference=one.difference,
@@ -200,10 +200,11 @@ def _waits_at(one: Blame) -> str:
 
 def _scattered(dumps: dict[int, RankRecord]) -> Fact:
     told = (
-        f"{SCATTERED}: they show no one state of it, and who seems to wait may have been waited for; take the dumps of all ranks "
-        "again, at one time"
+        "the dumps were written at different moments, between which the job went on: they show no one state of it, and who seems "
+        "to wait may have been waited for; take the dumps of all ranks again, at one time"
     )
-    return _derived(next(iter(dumps.values())), told_of_collective("undecided", told, members=tuple(dumps)), (), None)
+    data = told_of_collective("undecided", told, members=tuple(dumps), scattered=True)
+    return _derived(next(iter(dumps.values())), data, (), None)
 
 
 def _moving(dumps: dict[int, RankRecord]) -> Fact:

@@ -75,20 +75,20 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 
     def all_roles(others: Bystanders) -> list[Role]:
-        return _with_twins(kept, [role(match, others) for match in kept], progress.hosts)
+        return _with_twins(kept, [role(match, others) for match in kept], progress.hosts, earlier.kernel)
 
     kept = [without_survived(match, progress, single) for match in kept]
-    graph = _related(kept, all_roles(others), clocks)
+    graph = _related(kept, all_roles(others), clocks, earlier.kernel)
     if others.nodes and Role.ROOT not in graph.roles:  # a pod may have moved away from the node that is gone
         others = replace(others, nodes=frozenset())
-        graph = _related(kept, all_roles(others), clocks)
+        graph = _related(kept, all_roles(others), clocks, earlier.kernel)
     roots = [number for number, role in enumerate(graph.roles) if role is Role.ROOT]
     devices = _devices(graph, roots, facts)
     graph.doubtful = [number for number in roots if earlier.may_hold(kept[number], devices)]
     return graph
 
 
-def _with_twins(matches: Sequence[Match], roles: list[Role], hosts: AttemptHosts) -> list[Role]:
+def _with_twins(matches: Sequence[Match], roles: list[Role], hosts: AttemptHosts, kernel: frozenset[str]) -> list[Role]:
     """The roles, where what the kernel log of a host says of a device, which knows no attempts, is overcome with what the worker
     said of it at the same time, if the job went on on that host."""
     overcome: dict[str, list[Match]] = defaultdict(list)
@@ -99,18 +99,18 @@ def _with_twins(matches: Sequence[Match], roles: list[Role], hosts: AttemptHosts
         return roles
     return [
         Role.SURVIVED
-        if role is Role.CASCADE and any(_is_twin(match, o, hosts) for o in overcome.get(match.rule.id, ()))
+        if role is Role.CASCADE and any(_is_twin(match, o, hosts, kernel) for o in overcome.get(match.rule.id, ()))
         else role
         for match, role in zip(matches, roles, strict=True)
     ]
 
 
-def _is_twin(match: Match, other: Match, hosts: AttemptHosts) -> bool:
+def _is_twin(match: Match, other: Match, hosts: AttemptHosts, kernel: frozenset[str]) -> bool:
     """Whether all of a match that is of no attempt was said when the other of its rule, of one, was said of the same device."""
     attempt = other.place.attempt
     if match.place.attempt is not None or not all(hosts.may_go_on(host, attempt or 0) for host in match.hosts):
         return False
-    alike = RELATIONS["same-device"](match, other) or _completes(match, other)
+    alike = RELATIONS["same-device"](match, other) or _completes(match, other, kernel)
     times = [
         [f.instant.ns if f.instant and f.instant.clock in _WALL else None for f in m.facts] for m in (match, other)
     ]
@@ -120,13 +120,13 @@ def _is_twin(match: Match, other: Match, hosts: AttemptHosts) -> bool:
     )
 
 
-def _related(matches: list[Match], roles: list[Role], clocks: Timeline) -> Graph:
+def _related(matches: list[Match], roles: list[Role], clocks: Timeline, kernel: frozenset[str]) -> Graph:
     """The matches with their links, and the roots among those that take part."""
     active = [number for number, match in enumerate(matches) if _takes_part(match, roles[number])]
     links = [_renumbered(link, active) for link in relate([matches[number] for number in active], clocks)]
     graph = Graph(matches, roles, links, clocks=clocks)
     _excuse_what_is_benign(graph)
-    _choose_roots(graph)
+    _choose_roots(graph, kernel)
     return graph
 
 
@@ -147,16 +147,17 @@ def _renumbered(link: Link, numbers: Sequence[int]) -> Link:
     return Link(numbers[link.effect], numbers[link.cause], link.type, link.why, link.sure, link.distance)
 
 
-def _choose_roots(graph: Graph) -> None:
+def _choose_roots(graph: Graph, kernel: frozenset[str]) -> None:
     """What nothing explains and is no victim by its nature is a root; another finding of the same cause at the same
     place confirms it."""
+    matches = graph.matches
     explained = {link.effect for link in graph.links}
     candidates = [n for n, role in enumerate(graph.roles) if role is Role.CASCADE and n not in explained]
     roots = [n for n in candidates if graph.matches[n].rule.role == "root"]
     roots = [n for n in roots if not _is_one_of_several(graph.matches[n], [graph.matches[r] for r in roots])]
     for number in sorted(roots, key=lambda n: _rank(graph.matches[n])):
         stronger = next(
-            (r for r in roots if graph.roles[r] is Role.ROOT and _same(graph.matches[number], graph.matches[r])), None
+            (r for r in roots if graph.roles[r] is Role.ROOT and _same(matches[number], matches[r], kernel)), None
         )
         if stronger is None:
             graph.roles[number] = Role.ROOT
@@ -186,25 +187,29 @@ def _rank(match: Match) -> tuple[float, bool, int, str, str]:
     )
 
 
-def _same(a: Match, b: Match) -> bool:
+def _same(a: Match, b: Match, kernel: frozenset[str]) -> bool:
     """Whether two matches can be about one and the same fault. Two of one rule are at places that differ, unless one of
     them is at none: a scheduler tells of its job what a launcher tells of a rank; or both are of a device of one number, and the
-    log of a rank names no host where the kernel log of a host names no rank."""
+    log of a rank names no host where one of the `kernel` logs, which is of a host, names no rank."""
     if a.rule.cause.id != b.rule.cause.id:
         return False
-    if a.rule.id == b.rule.id and _is_placed(a) is _is_placed(b) and not (_completes(a, b) or _completes(b, a)):
+    one = _completes(a, b, kernel) or _completes(b, a, kernel)
+    if a.rule.id == b.rule.id and _is_placed(a) is _is_placed(b) and not one:
         return False
     relation = "same-device" if a.rule.cause.by == "hardware" else "same-process"
     return RELATIONS[relation](a, b) is not False
 
 
-def _completes(of_host: Match, of_rank: Match) -> bool:
-    """Whether one says the host and the other the rank, or a process, of what may be one device."""
+def _completes(of_host: Match, of_rank: Match, kernel: frozenset[str]) -> bool:
+    """Whether a kernel says the host and a process the rank, or its number, of what may be one device. What two processes or
+    two kernels say is of two machines as far as anybody knows."""
     device = of_host.place.device
-    hosts, ranks = (bool(of_host.hosts), bool(of_rank.hosts)), (ranks_of(of_host.place), ranks_of(of_rank.place))
-    speaks = bool(ranks[1]) or any(fact.place.pid is not None for fact in of_rank.facts)
-    lacking = hosts == (True, False) and not ranks[0] and speaks and _may_be_of_one_day(of_host, of_rank)
-    return lacking and device is not None and device == of_rank.place.device and of_host.rule.cause.by == "hardware"
+    if device is None or device != of_rank.place.device or of_host.rule.cause.by != "hardware":
+        return False
+    spoken = [{fact.source in kernel for fact in match.facts} for match in (of_host, of_rank)]
+    lacking = bool(of_host.hosts) and not of_rank.hosts and not ranks_of(of_host.place)
+    speaks = bool(ranks_of(of_rank.place)) or any(fact.place.pid is not None for fact in of_rank.facts)
+    return spoken == [{True}, {False}] and lacking and speaks and _may_be_of_one_day(of_host, of_rank)
 
 
 def _may_be_of_one_day(a: Match, b: Match) -> bool:

@@ -1,8 +1,8 @@
 """Which jobs of Kubernetes ended, and which of them a pod is of, by its name: a Job or an operator calls its pods after itself,
 and so may the next job be called, as `train-eval` beside `train`.
 
-Names of pods: Jobs `JOB-[INDEX-]abcde` (their host `JOB-INDEX`); Kubeflow and Volcano `JOB-worker-0`, of MPI
-`JOB-launcher-abcde`; JobSet and TrainJob `JOB-REPLICATED-0-0-abcde`; KubeRay `JOB-[raycluster-]abcde-head-fghij`; Argo
+Names of pods: Jobs `JOB-[INDEX-]x7k2p` (their host `JOB-INDEX`); Kubeflow and Volcano `JOB-worker-0`, of MPI
+`JOB-launcher-x7k2p`; JobSet and TrainJob `JOB-REPLICATED-0-0-x7k2p`; KubeRay `JOB-[raycluster-]x7k2p-head-p2k7x`; Argo
 `WORKFLOW-TEMPLATE-1234567890`.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.pod_names import SHORTENED, SUFFIX
 from neuron_doctor.engine.regexes import regex
 
 #: Reasons of events by which a Job, or an operator's job, has ended well.
@@ -22,14 +23,14 @@ JOB_ENDED = frozenset(
 )
 #: How objects and tables call a Job of Kubernetes; a table of one kind does not say which.
 _JOBS = frozenset({"", "job", "jobs"})
-_COPY = regex(r"(?:\d{1,6}-)?[a-z\d]{5}")
+_COPY = regex(rf"(?:\d{{1,6}}-)?{SUFFIX}")
 _PART = regex(
     r"\d{1,6}|(?:master|worker|launcher|chief|ps|evaluator|scheduler|server|driver|executor|head|leader|trainer|node|pods?)s?-\d{1,6}"
-    r"|launcher(?:-[a-z\d]{5})?"
+    rf"|launcher(?:-{SUFFIX})?"
 )
 #: Those that put something between their own name and the number.
-_OF_SETS = regex(r"(?:[a-z\d]{1,40}|[a-z]{1,20}-(?:initializer|node))-\d{1,6}(?:-\d{1,6}(?:-[a-z\d]{1,5})?)?")
-_OF_RAY = regex(r"(?:raycluster-)?[a-z\d]{5}(?:-[a-z\d-]{1,60})?")
+_OF_SETS = regex(rf"(?:[a-z\d]{{1,40}}|[a-z]{{1,20}}-(?:initializer|node))-\d{{1,6}}(?:-\d{{1,6}}(?:-{SHORTENED})?)?")
+_OF_RAY = regex(rf"(?:raycluster-)?{SUFFIX}(?:-[a-z\d-]{{1,60}})?")
 _OF_ARGO = regex(r"(?:[a-z\d-]{1,200}-)?\d{6,10}")
 _OWN = {"jobset": _OF_SETS, "trainjob": _OF_SETS, "rayjob": _OF_RAY, "workflow": _OF_ARGO}
 

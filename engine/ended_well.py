@@ -40,36 +40,37 @@ from neuron_doctor.engine.job_logs import job_logs, system_logs
 from neuron_doctor.engine.last_words import last_words
 from neuron_doctor.engine.made_good import MadeGood, has_succeeded, is_before, made_good
 from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.pod_names import SUFFIX
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.world import world_of
 
 #: What Kubernetes gives a pod for an end that a controller made.
-_OF_A_COPY = regex(r"-[a-z\d]{5}$")
+_OF_A_COPY = regex(rf"-{SUFFIX}$")
 #: What is understood of a terminal in which somebody asked how the job is.
 _OF_TERMINALS = frozenset({"section", "completion", "identity"})
 #: What is told of those for whom others wait.
 _OF_WAITS = frozenset({"collective", "silent-rank", "lost-host"})
 #: What a cluster tells of pods and nodes on its way: a pod that was moved did not keep a job from its end.
 _OF_CLUSTER = "k8s-event"
-
-
-#: Who was killed for memory was no worker of a job that ended well on all hosts.
+#: Who was killed for memory was no worker of a job that ended well, or of a host whose programs did.
 _OF_NO_WORKER = frozenset({"oom-kill"})
 
 
 class EndedWell(Struct, frozen=True):
     """The words of good ends by source, where the last progress of each source stands, and whether the job, or each rank that
-    the flight recorders know, ended well. `anew`: the logs after which the same container was started anew, and ended well;
-    `restarted`: up to where that holds for a log of several attempts. `done`: up to where the words of a program hold for all in
-    its log, in a job that the scheduler calls good, and so for what these logs of kernels (`kernel`) say. `again`: where steps
-    of Slurm stand that were tried again. `anew_from`: the attempt of such a job that ended well; `complete`: jobs that Kubernetes
-    calls so."""
+    the flight recorders know, ended well: by the word of the scheduler (`scheduled`), or of all `hosts` of which logs are here.
+    `anew`: the logs after which the same container was started anew, and ended well; `restarted`: up to where that holds for a
+    log of several attempts. `done`: up to where the words of a program hold for all in its log, in a job that the scheduler
+    calls good, and so for what these logs of kernels (`kernel`) say. `again`: where steps of Slurm stand that were tried again.
+    `anew_from`: the attempt of such a job that ended well; `complete`: jobs that Kubernetes calls so."""
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)
     job: bool = False
+    scheduled: bool = False
+    hosts: frozenset[str] = frozenset()
     ranks: bool = False
     anew: frozenset[str] = frozenset()
     restarted: Mapping[str, int] = field(default_factory=dict)
@@ -100,7 +101,7 @@ class EndedWell(Struct, frozen=True):
             or fact.source in self.anew
             or fact.span.offset < max(self.restarted.get(fact.source, -1), self.done.get(fact.source, -1))
             or (self.done and fact.source in self.kernel)
-            or (self.job and fact.kind in _OF_NO_WORKER)
+            or (fact.kind in _OF_NO_WORKER and (self.scheduled or fact.place.host in self.hosts))
             or (fact.source, fact.span.offset) in self.again
             # the next attempt had another device
             or (match.rule.cause.by != "hardware" and (self.retried.holds(fact) or self._is_earlier(fact)))
@@ -156,7 +157,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
         for f in failures
     ):
         return EndedWell(retried=retried, complete=complete)
-    job = by_scheduler or _of_hosts(facts, sources)
+    hosts = frozenset[str]() if by_scheduler else _of_hosts(facts, sources)
     kernel = system_logs(sources, facts)
     agents = good_end(facts)
     ranks = _of_launchers(facts, words, last_step) or _are_all(agents.ranks, facts)
@@ -164,7 +165,9 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
     return EndedWell(
         words=words,
         last_step=last_step,
-        job=job,
+        job=by_scheduler or bool(hosts),
+        scheduled=by_scheduler,
+        hosts=hosts,
         ranks=ranks,
         anew=anew,
         restarted=last_restart,
@@ -288,12 +291,14 @@ def _exited_with_0(events: Iterable[Fact]) -> bool:
     return codes == {0} and all(event.data["what"] == "done" for event in since)
 
 
-def _of_hosts(facts: Sequence[Fact], sources: Sequence[Source]) -> bool:
-    """On every host whose logs are here a program says, as the last that its log tells of the run, that it ended with 0."""
+def _of_hosts(facts: Sequence[Fact], sources: Sequence[Source]) -> frozenset[str]:
+    """The hosts whose logs are here, if on every one of several a program says, as the last that its log tells of the run, that
+    it ended with 0."""
     logs = {source.id for source in job_logs(sources, facts)}
     good = [word for word in last_words(facts).values() if word.source in logs and word.data.get("exited")]
     hosts = {fact.place.host for fact in facts if fact.source in logs} | {s.place.host for s in sources if s.id in logs}
-    return len(hosts - {None}) > 1 and hosts - {None} == {word.place.host for word in good} - {None}
+    known = frozenset(host for host in hosts if host is not None)
+    return known if len(known) > 1 and known == {word.place.host for word in good} - {None} else frozenset()
 
 
 def _of_launchers(facts: Iterable[Fact], words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> bool:

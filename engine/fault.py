@@ -12,7 +12,8 @@ from neuron_doctor.engine.recorder import named_ranks
 class Blame(Struct, frozen=True):
     """One fault: its class, the ranks at fault, the ranks that wait because of it, and at what.
 
-    `told` says it in words; where it is `about_ranks`, it is what the ranks at fault (else the members) do.
+    `told` says it in words; where it is `about_ranks`, it is what the ranks at fault (else the members) do. The `suspects` left a
+    dump, which does not tell whether they came to it: they may wait in what they issued before.
     """
 
     verdict: str
@@ -21,6 +22,7 @@ class Blame(Struct, frozen=True):
     waiting: tuple[int, ...] = ()
     missing: tuple[int, ...] = ()
     members: tuple[int, ...] = ()
+    suspects: tuple[int, ...] = ()
     difference: str = ""
     gathering: Gathering | None = None
     group: ProcessGroup | None = None

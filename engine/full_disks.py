@@ -38,10 +38,11 @@ def _moved(match: Match, listed: Sequence[Fact]) -> Match:
 
 
 def _only_one(listed: Sequence[Fact]) -> str | None:
-    """The one host of several that has a full file system, which others have and is not full there."""
-    full = {fact.place.host: str(fact.data["mount"]) for fact in listed if fact.data["used"] == _FULL}
-    (host, mount), *others = [*full.items()] or [(None, "")]
-    return host if not others and host == _host(mount, listed) else None
+    """The one host of several that has full file systems, of which others have one that is not full there."""
+    full = {(fact.place.host, str(fact.data["mount"])) for fact in listed if fact.data["used"] == _FULL}
+    hosts = {host for host, _ in full}
+    shown = any(_host(mount, listed) is not None for _, mount in full) if len(hosts) == 1 else False
+    return hosts.pop() if shown else None
 
 
 def _host(path: str, listed: Sequence[Fact]) -> str | None:

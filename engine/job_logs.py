@@ -7,7 +7,20 @@ from collections.abc import Iterable
 from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.last_words import OF_RUNS
 
-#: What only the kernel says. A log that has some of it, and nothing that a run says, is the system's (syslog, messages).
+#: What a job alone says, or whoever starts its programs.
+_OF_JOBS = OF_RUNS | {
+    "stand",
+    "barrier",
+    "launch",
+    "mapping",
+    "world",
+    "step-time",
+    "no-step",
+    "graph",
+    "cut-traceback",
+}
+#: What only the kernel says. A log that has some of it, and nothing that a job says, is the system's (syslog, messages): a script
+#: may print what the kernel said into the log of its job.
 _OF_KERNELS = frozenset({"hw-err", "attach", "detach", "reset", "oom-kill", "memory-holder"})
 
 
@@ -22,5 +35,11 @@ def system_logs(sources: Iterable[Source], facts: Iterable[Fact]) -> frozenset[s
     """The kernel logs, and those of the system that hold what it said."""
     facts = tuple(facts)
     system = {fact.source for fact in facts if fact.kind in _OF_KERNELS}
-    system -= {fact.source for fact in facts if fact.kind in OF_RUNS or fact.place.rank is not None}
+    system -= {fact.source for fact in facts if fact.source in system and _is_of_a_job(fact)}
     return frozenset(source.id for source in sources if source.kind == "kernel" or source.id in system)
+
+
+def _is_of_a_job(fact: Fact) -> bool:
+    """Whether a job says this. What daemons raise has their number before it in the log of the system."""
+    raised = bool(fact.data.get("exception")) and fact.place.pid is None
+    return raised or fact.kind in _OF_JOBS or fact.place.rank is not None

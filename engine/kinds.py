@@ -184,10 +184,11 @@ _OF_JOBS = (
     kind_of(
         "hang-report",
         "a process says that it waits in vain, or that it lost a peer; `what` is collectives, barrier, compute, watchdog "
-        "(it gave up waiting), retry (it goes on waiting), store, store-gone, bootstrap or lost; `peer`: an address; "
-        "`closed`: that peer closed the connection, as a process that ends does; `waited_s`: how long it has waited",
+        "(it gave up waiting; `own`: so its watchdog says of its own operation), retry (it goes on waiting), store, store-gone, "
+        "bootstrap or lost; `peer`: an address; `closed`: that peer closed the connection, as a process that ends does; "
+        "`waited_s`: how long it has waited",
         TEXT,
-        "what:str peer:str operation:str waited_s:int closed:bool",
+        "what:str own:bool peer:str operation:str waited_s:int closed:bool",
     ),
     kind_of(
         "lost-host",
@@ -326,10 +327,11 @@ _OF_JOBS = (
         "what matching the collectives of all ranks says of one group or of the wait-for graph: `verdict` is a class "
         "(rank-missing, rank-died, rank-ended, op-mismatch, size-mismatch, dtype-mismatch, order-mismatch, partial-completion, "
         "transport-stall, device-stuck, outside, p2p-missing, p2p-mismatch, p2p-order, straggler, undecided, unproven, moving, "
-        "healthy, stale-dump); `witness` is who convicts (recorder, watchdog, desync, fingerprint, runtime, api, ndet, silence)",
+        "healthy, stale-dump); `witness` is who convicts (recorder, watchdog, desync, fingerprint, runtime, api, ndet, silence); "
+        "`suspects` may have come or not, and wait in what they issued before; `scattered`: the job moved between its dumps",
         "flight-recorder log ndet-trace",
         "verdict:str operation:str ordinal:int description:str culprits:list waiting:list missing_dumps:list "
-        "members:list culprit_frame:str waiting_frame:str difference:str witness:str",
+        "members:list suspects:list scattered:bool culprit_frame:str waiting_frame:str difference:str witness:str",
     ),
 )
 

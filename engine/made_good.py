@@ -17,6 +17,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 
 from msgspec import Struct, field
 
@@ -183,41 +184,46 @@ def _failed_starts(facts: Sequence[Fact], sources: Sequence[Source]) -> Iterator
     known = {source.id: source for source in sources}
     shown = list(_shown(facts))
     whole = {s.id for s in sources if s.place.container in steps and s.records} - {start.source for start in shown}
-    starts = [*shown, *(_Start(str(known[name].place.container), name) for name in sorted(whole))]
-    for start in starts:
-        told = steps.get(start.container, ())
-        later = [step for step in told if not _within(step, start)]
-        if len(later) == len(told) and any(_is_later(step, start, starts, known) for step in later):
-            yield start
+    starts: dict[str, list[_Start]] = defaultdict(list)
+    for start in (*shown, *(_Start(str(known[name].place.container), name) for name in sorted(whole))):
+        starts[start.container].append(start)
+    for container, told in steps.items():
+        for start in starts[container]:
+            later = [step for step in told if not _within(step, start)]
+            if len(later) == len(told) and any(_is_later(step, start, starts[container], known) for step in later):
+                yield start
 
 
 def _shown(facts: Sequence[Fact]) -> Iterator[_Start]:
     """The logs of containers below the commands that showed them."""
     headings = [fact for fact in facts if fact.kind == "section" and fact.data.get("command") in (SHOWN, EARLIER)]
-    for heading in headings:
-        begin = heading.span.offset
-        others = (h.span.offset for h in headings if h.source == heading.source and h.span.offset > begin)
+    headings.sort(key=lambda heading: (heading.source, heading.span.offset))
+    for heading, below in zip_longest(headings, headings[1:]):
+        end = below.span.offset if below and below.source == heading.source else 1 << 62
         earlier, container = heading.data["command"] == EARLIER, str(heading.place.container)
-        yield _Start(container, heading.source, begin, min(others, default=1 << 62), earlier)
+        yield _Start(container, heading.source, heading.span.offset, end, earlier)
 
 
 def _starts_beside(facts: Sequence[Fact], sources: Sequence[Source]) -> Iterator[_Start]:
-    """The earlier starts, by the names of logs alone, in which nothing got on, where something does in the last one. The
-    container is known where one pod alone has one that is called so."""
+    """The earlier starts, by the names of logs alone, in which nothing got on, where something does in the last one: each is
+    the only one of its name. The container is known where one pod alone has one that is called so."""
     logs = [source for source in sources if source.kind == "log" and not source.place.container]
-    earlier, later = dict[tuple[str, str], str](), defaultdict[tuple[str, str], set[str]](set)
+    earlier, later = defaultdict[tuple[str, str], set[str]](set), defaultdict[tuple[str, str], set[str]](set)
     for source in logs:
         if named := _BESIDE.fullmatch(source.path) or _PLAIN.fullmatch(source.path):
             of = (named["before"] or "", named["stem"])
-            if named.groupdict().get("which", "").startswith("prev"):
-                earlier[of] = source.id
-            else:
-                later[of].add(source.id)
-    got_on = {fact.source for fact in facts if fact.kind == "progress"} if earlier else set()
-    for (before, stem), log in earlier.items():
-        if log not in got_on and len(after := later[before, stem]) == 1 and after <= got_on:
-            pods = {str(f.data["name"]) for f in facts if f.kind == "pod" and f.data["container"] == stem}
-            yield _Start(f"{pods.pop()}/{stem}" if len(pods) == 1 else "", log, earlier=True)
+            (earlier if named.groupdict().get("which", "").startswith("prev") else later)[of].add(source.id)
+    if not earlier:
+        return
+    got_on = {fact.source for fact in facts if fact.kind == "progress"}
+    pods: dict[str, set[str]] = defaultdict(set)
+    for fact in facts:
+        if fact.kind == "pod":
+            pods[str(fact.data["container"])].add(str(fact.data["name"]))
+    for (before, stem), found in earlier.items():
+        after, of_stem = later.get((before, stem), set()), pods.get(stem, set())
+        if len(found) == len(after) == 1 and found.isdisjoint(got_on) and after <= got_on:
+            yield _Start(f"{min(of_stem)}/{stem}" if len(of_stem) == 1 else "", *found, earlier=True)
 
 
 def _within(fact: Fact, start: _Start) -> bool:
@@ -225,8 +231,8 @@ def _within(fact: Fact, start: _Start) -> bool:
 
 
 def _is_later(step: Fact, start: _Start, starts: Iterable[_Start], known: Mapping[str, Source]) -> bool:
-    """Whether a step was made in a start that was after another, of the same container."""
-    of = next((one for one in starts if one.container == start.container and _within(step, one)), None)
+    """Whether a step was made in one of the starts of a container that was after another."""
+    of = next((one for one in starts if _within(step, one)), None)
     if of is None or (start.earlier and of.earlier):
         return False
     return start.earlier or (start.source != of.source and is_before(known[start.source], known[of.source]))

@@ -39,11 +39,9 @@ _DIGITS = regex(r"\d+")
 def at_their_nodenames(facts: Sequence[Fact]) -> Sequence[Fact]:
     """The facts; those of processes of which nothing else says a host at the one that all their accounts name. Processes are
     told apart by source and number: in another file the same number may be another host's."""
-    named = {**unique(_named(facts)), **unique(_named_by_rank(facts))}
-    named, node_of = (
-        {**_of_whole_logs(named, {fact.source: fact.span.path for fact in facts}), **named},
-        nodes_of_pods(facts),
-    )
+    by_process, by_rank = list(_named(facts)), list(_named_by_rank(facts))
+    whole = _of_whole_logs([*by_process, *by_rank], {fact.source: fact.span.path for fact in facts})
+    named, node_of = {**whole, **unique(by_process), **unique(by_rank)}, nodes_of_pods(facts)
     if not named and not node_of:
         return facts
     return [_renamed(_placed(fact, _named_for(fact, named), node_of), node_of) for fact in facts]
@@ -95,10 +93,10 @@ def _named(facts: Iterable[Fact]) -> Iterable[tuple[_Speaker, str]]:
             yield (fact.source, "pid", fact.place.pid), name
 
 
-def _of_whole_logs(named: Mapping[_Speaker, str], path_of: Mapping[str, str]) -> dict[_Speaker, str]:
+def _of_whole_logs(named: Iterable[tuple[_Speaker, str]], path_of: Mapping[str, str]) -> dict[_Speaker, str]:
     """The logs that are called after a node, with the one machine that each names; of a row of such logs, each another one."""
     hosts: dict[str, set[str]] = defaultdict(set)
-    for (source, _, _), host in named.items():
+    for (source, _, _), host in named:
         if _OF_NODE.search(path_of[source]):
             hosts[source].add(host)
     row_of = {source: _DIGITS.sub("0", path_of[source]) for source in hosts}

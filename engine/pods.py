@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Collection, Fact, Place, pod_of
+from neuron_doctor.engine.pod_names import SUFFIX
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
@@ -19,7 +20,7 @@ _IN_DNS = regex(
     r"(?P<pod>[a-z\d][a-z\d-]{0,62})\.(?P<service>[a-z\d-]{1,63})(?P<zone>\.[a-z\d-]{1,63}\.svc(?:\.[\w.-]{1,200})?)?"
 )
 #: What the MPI Operator calls the pods of a job.
-_LAUNCHER = regex(r"(?P<job>[a-z\d][a-z\d.-]{0,200})-launcher(?:-[a-z\d]{5})?")
+_LAUNCHER = regex(rf"(?P<job>[a-z\d][a-z\d.-]{{0,200}})-launcher(?:-{SUFFIX})?")
 _WORKER = regex(r"(?P<job>[a-z\d][a-z\d.-]{0,200})-worker-\d{1,5}")
 
 

@@ -137,10 +137,6 @@ def rank_record(fact: Fact, rank: int) -> RankRecord:
     )
 
 
-#: How dumps of a job that moved while they were written are described.
-SCATTERED = "the dumps were written at different moments, between which the job went on"
-
-
 def told_of_collective(verdict: str, description: str, **said: Value) -> dict[str, Value]:
     """The fields of a `collective` fact: those that are not said are empty."""
     empty: dict[str, Value] = {
@@ -150,11 +146,22 @@ def told_of_collective(verdict: str, description: str, **said: Value) -> dict[st
         "waiting": (),
         "missing_dumps": (),
         "members": (),
+        "suspects": (),
+        "scattered": False,
         "culprit_frame": "",
         "waiting_frame": "",
         "difference": "",
     }
     return {"verdict": verdict, "description": description, **empty, **said}
+
+
+#: So many ranks, and one in so many, can have stopped for reasons of their own.
+_TOGETHER, _MANY = 2, 8
+
+
+def most_alone(ranks: int) -> int:
+    """How many of so many ranks can have stopped for reasons of their own: more were stopped together."""
+    return max(_TOGETHER, ranks // _MANY)
 
 
 def ranks_text(ranks: Iterable[int]) -> str:

@@ -112,7 +112,7 @@ def _heard(
     """The ranks that would have spoken here: in logs of their own, or where others did."""
     own = {s.place.rank for s in sources if s.kind == "log" and s.records}
     own |= {f.place.rank for f in facts if f.kind == "progress"}
-    return frozenset(own | (known & _beside_reports(facts, reports)))
+    return frozenset(own | (known & ranks_beside(facts, reports)))
 
 
 def _is_telling(found: _Silence, reports: Sequence[Fact], sources: Sequence[Source], topology: Topology) -> bool:
@@ -178,7 +178,7 @@ def silent_in_dumps(
             yield fact
 
 
-def _beside_reports(facts: Iterable[Fact], reports: Iterable[Fact]) -> set[int]:
+def ranks_beside(facts: Iterable[Fact], reports: Iterable[Fact]) -> set[int]:
     """The ranks of which a word stands where others report: there they would have reported too."""
     where = {report.source for report in reports}
     return {f.place.rank for f in facts if f.source in where and f.place.rank is not None and f.kind not in _OF_OTHERS}

@@ -17,7 +17,7 @@ from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source
 from neuron_doctor.engine.idleness import idle_ns
 from neuron_doctor.engine.job_logs import job_logs
 from neuron_doctor.engine.last_words import last_words
-from neuron_doctor.engine.recorder import RECEIVE, SCATTERED, SEND, named_ranks, told_of_collective
+from neuron_doctor.engine.recorder import RECEIVE, SEND, named_ranks, told_of_collective
 from neuron_doctor.engine.standstill import said_ns
 from neuron_doctor.engine.zones import STEP_NS
 
@@ -125,7 +125,7 @@ def _passing(fact: Fact, *, done: bool) -> Fact:
 def _is_scattered(fact: Fact) -> bool:
     """Whether the dumps show themselves that the job moved while they were written: only of the last of them is it open whether
     it did so afterwards, and any step that cannot have been made ahead of it shows that."""
-    return str(fact.data["description"]).startswith(SCATTERED)
+    return fact.data.get("scattered") is True
 
 
 def _over(fact: Fact, went_on: frozenset[int]) -> Fact | None:

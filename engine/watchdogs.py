@@ -2,20 +2,30 @@
 
 A recorder that knows only what was issued cannot tell a rank that never came from one whose device still works on what it
 issued last. The watchdog of a process group can: it looks after each operation of its own rank, and gives up on it after the
-same time everywhere. A rank of which no watchdog says so, in a log in which those of its neighbours do, waits in nothing.
+same time everywhere. A rank of which no watchdog says so, in a log in which it would have done, waits in nothing. A rank that
+says in other words that it waits, or lost a peer, and a watchdog that does not say of which rank it is, leave it in doubt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Fact, Source
-from neuron_doctor.engine.recorder import named_ranks
+from neuron_doctor.engine.facts import Clock, Fact, Source, ranks_of
+from neuron_doctor.engine.moments import Track, moment_of
+from neuron_doctor.engine.recorder import most_alone, named_ranks
+from neuron_doctor.engine.silence import ranks_beside
 
-#: So many ranks at least gave up, and so many at most, or one in so many, are named: of more it may be any.
-_WITNESSES, _FEW, _MANY = 3, 2, 8
+#: So many ranks at least gave up.
+_WITNESSES = 3
+#: So many neighbours report in a log that ranks share: in one with a single rank's words it may be that rank's alone.
+_NEIGHBOURS = 2
+#: A watchdog gives up so long after its rank issued the last operation, at most, and all of a host so near to one another.
+_LONGEST_NS, _TOGETHER_NS = 6 * 3600 * 10**9, 3600 * 10**9
+#: Clocks of hosts differ by so much.
+_SLACK_NS = 10 * 10**9
 
 
 def convicted_by_watchdogs(
@@ -26,37 +36,85 @@ def convicted_by_watchdogs(
     if not any(_suspects(fact) for fact in collectives):
         yield from collectives
         return
-    reports = [fact for fact in facts if fact.kind == "hang-report" and fact.data.get("what") == "watchdog"]
-    dumped = {fact.place.rank: fact.place.host for fact in facts if fact.kind == "fr-rank"}
-    told_of = {fact.place.host for fact in reports if fact.place.host and fact.place.rank is not None}
-    own_logs = {source.place.rank for source in sources if source.kind == "log" and source.records}
-    heard = {rank for rank, host in dumped.items() if host in told_of or rank in own_logs}
-    gave_up = {fact.place.rank for fact in reports} - {None}
+    dumps = {fact.place.rank: fact for fact in facts if fact.kind == "fr-rank"}
+    reports = _of_this_hang([fact for fact in facts if fact.kind == "hang-report"], dumps)
+    watchdogs = [fact for fact in reports if fact.data.get("what") == "watchdog"]
+    own = [fact for fact in watchdogs if fact.data.get("own") is True]
+    gave_up = {rank for fact in own for rank in ranks_of(fact.place)}
+    complain = {rank for fact in reports for rank in ranks_of(fact.place)}
+    heard = _heard(dumps, own, facts, sources)
+    known = len(gave_up) >= _WITNESSES and all(ranks_of(fact.place) for fact in watchdogs)
     for fact in collectives:
         suspects = _suspects(fact)
-        few = suspects and len(suspects) <= max(_FEW, len(dumped) // _MANY)
-        proven = few and suspects <= heard and len(gave_up) >= _WITNESSES and gave_up == set(dumped) - suspects
-        yield _missing(fact, suspects) if proven else fact
+        few = suspects and len(suspects) <= most_alone(len(dumps))
+        silent = few and suspects <= heard and suspects.isdisjoint(complain)
+        yield _missing(fact, suspects) if known and silent and gave_up == set(dumps) - suspects else fact
 
 
 def _suspects(fact: Fact) -> frozenset[int]:
     """The ranks that may have come to an operation or not, with a dump of each: others wait in it."""
-    told, members, waiting = fact.data, fact.data.get("members"), fact.data.get("waiting")
+    told = fact.data
+    suspects, waiting = told.get("suspects"), told.get("waiting")
     in_doubt = told.get("verdict") == "undecided" and told.get("witness") == "recorder" and told.get("operation")
-    if not in_doubt or told.get("missing_dumps") or not isinstance(members, tuple) or not isinstance(waiting, tuple):
+    if not in_doubt or told.get("missing_dumps") or not isinstance(suspects, tuple) or not isinstance(waiting, tuple):
         return frozenset()
-    return (
-        frozenset(rank for rank in members if isinstance(rank, int))
-        if set(members).isdisjoint(waiting)
-        else frozenset()
-    )
+    ranks = frozenset(rank for rank in suspects if isinstance(rank, int))
+    return ranks if ranks.isdisjoint(waiting) else frozenset()
+
+
+def _of_this_hang(reports: Sequence[Fact], dumps: Mapping[int | None, Fact]) -> list[Fact]:
+    """Those that may be of the hang in which the dumps were written: not before the last operation of their rank, not long after
+    it, nor long before the last report of their host. What has no time may be."""
+    latest: dict[Track, int] = {}
+    for report in reports:
+        if moment := moment_of(report):
+            latest[moment.track] = max(moment.instant.ns, latest.get(moment.track, moment.instant.ns))
+
+    def is_near(report: Fact) -> bool:
+        moment, dump = moment_of(report), dumps.get(report.place.rank)
+        if moment is None:
+            return True
+        issued = dump.data.get("last_ns") if dump else None
+        if moment.instant.clock is Clock.UTC and isinstance(issued, int) and issued > 0:
+            return -_SLACK_NS <= moment.instant.ns - issued <= _LONGEST_NS
+        return latest[moment.track] - moment.instant.ns <= _TOGETHER_NS
+
+    return [report for report in reports if is_near(report)]
+
+
+def _heard(
+    dumps: Mapping[int | None, Fact], reports: Sequence[Fact], facts: Iterable[Fact], sources: Iterable[Source]
+) -> set[int | None]:
+    """The ranks that would have been heard: in logs of their own, which do not break off, or in one that ranks share, in which
+    several neighbours report that are of their host, or of whatever host if they say anything in it themselves."""
+    whole = {source.id: source for source in sources if source.kind == "log" and source.records and not source.unended}
+    own = {source.place.rank for source in whole.values()}
+    told: dict[str, set[int]] = defaultdict(set)
+    near: dict[tuple[str, str | None], set[int]] = defaultdict(set)
+    for report in reports:
+        told[report.source].update(ranks_of(report.place))
+        near[report.source, report.place.host].update(ranks_of(report.place))
+    shared = {name for name, ranks in told.items() if name in whole and len(ranks) >= _NEIGHBOURS}
+    speak = ranks_beside(facts, (report for report in reports if report.source in shared))
+    hosts = {host for (name, host), ranks in near.items() if name in shared and len(ranks) >= _NEIGHBOURS and host}
+    beside = {rank for rank, dump in dumps.items() if dump.place.host in hosts}
+    return own | speak | beside
 
 
 def _missing(fact: Fact, ranks: Collection[int]) -> Fact:
     culprits = tuple(sorted(ranks))
-    why = f"the watchdogs of all others gave up, and {named_ranks(culprits)} waited in nothing"
-    what, _, rest = str(fact.data["description"]).partition("; no completion is recorded")
-    described = f"{what}; {why}" if rest else why
-    data = {**fact.data, "verdict": "rank-missing", "culprits": culprits, "members": (), "description": described}
+    told, group = fact.data, f" of {fact.place.group}" if fact.place.group else ""
+    described = (
+        f"{named_ranks(culprits)} never issued {told['operation']}{group} (number {told['ordinal']} of its group), in which "
+        f"others wait: the watchdogs of all others gave up, and {named_ranks(culprits)} waited in nothing"
+    )
+    data = {
+        **told,
+        "verdict": "rank-missing",
+        "culprits": culprits,
+        "members": (),
+        "suspects": (),
+        "description": described,
+    }
     rank = culprits[0] if len(culprits) == 1 else None
     return replace(fact, data=data, place=replace(fact.place, rank=rank, ranks=culprits))

@@ -344,23 +344,23 @@ EVENTS = (
 @pytest.mark.parametrize(
     ("kubectl", "found"),
     [
-        ([pods(train_abcde="Error", train_fghij="Completed"), jobs()], set()),
-        ([pods(train_abcde="Error", train_fghij="Completed"), jobs(prefix="job.batch/")], set()),
-        ([pods(train_abcde="Error", train_fghij="Completed"), EVENTS], set()),
+        ([pods(train_x7k2p="Error", train_p2k7x="Completed"), jobs()], set()),
+        ([pods(train_x7k2p="Error", train_p2k7x="Completed"), jobs(prefix="job.batch/")], set()),
+        ([pods(train_x7k2p="Error", train_p2k7x="Completed"), EVENTS], set()),
         # the Job has failed, is of others, or is not shown
-        ([pods(train_abcde="Error", train_fghij="Completed"), jobs("Failed")], {"core-in-use"}),
-        ([pods(train_abcde="Error", train_fghij="Completed"), jobs(name="other")], {"core-in-use"}),
-        ([pods(train_abcde="Error", train_fghij="Completed")], {"core-in-use"}),
+        ([pods(train_x7k2p="Error", train_p2k7x="Completed"), jobs("Failed")], {"core-in-use"}),
+        ([pods(train_x7k2p="Error", train_p2k7x="Completed"), jobs(name="other")], {"core-in-use"}),
+        ([pods(train_x7k2p="Error", train_p2k7x="Completed")], {"core-in-use"}),
         # no pod of it has succeeded
-        ([pods(train_abcde="Error", train_fghij="Error"), jobs("Failed")], {"core-in-use"}),
-        ([pods(train_abcde="Error", train_fghij="Running"), jobs("Running")], {"core-in-use"}),
+        ([pods(train_x7k2p="Error", train_p2k7x="Error"), jobs("Failed")], {"core-in-use"}),
+        ([pods(train_x7k2p="Error", train_p2k7x="Running"), jobs("Running")], {"core-in-use"}),
         # a part of the job, not another attempt
-        ([pods(train_abcde="Error", train_eval_fghij="Completed"), jobs(name="train-eval")], {"core-in-use"}),
+        ([pods(train_x7k2p="Error", train_eval_p2k7x="Completed"), jobs(name="train-eval")], {"core-in-use"}),
     ],
 )
 def test_a_pod_of_a_job_that_is_complete_was_replaced(tmp_path: Path, kubectl: Sequence[str], found: set[str]) -> None:
     files = {f"kubectl_{number}.txt": text for number, text in enumerate(kubectl)}
-    logs = {"train-abcde.log": BUSY, "train-fghij.log": STEPS}
+    logs = {"train-x7k2p.log": BUSY, "train-p2k7x.log": STEPS}
     assert roots(tmp_path, files | logs) == found
 
 

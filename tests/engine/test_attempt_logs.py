@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import pytest
 
 from neuron_doctor.engine.attempt_logs import logs_of_attempts
@@ -66,3 +68,14 @@ def test_logs_of_other_names_or_folders_are_of_something_else() -> None:
 def test_packed_logs_are_called_as_the_open_ones() -> None:
     packed = [f"{log}.gz" for log in LOGS]
     assert earlier(listed("j", "x1-main", "x2-main"), *packed) == set(packed[:3])
+
+
+def test_many_logs_of_many_attempts_cost_no_square() -> None:
+    """A thousand jobs with a retry each took seconds when each log was compared with all others."""
+    attempts = [one for unit in range(3000) for one in listed(f"u{unit}", f"u{unit}-x1-main", f"u{unit}-x2-main")]
+    logs = [
+        f"out/u{unit}-{turn}-{node}.log" for unit in range(3000) for turn in ("x1", "x2") for node in ("main", "n1")
+    ]
+    began = perf_counter()
+    assert len(earlier(attempts, *logs)) == 6000
+    assert perf_counter() - began < 10

@@ -41,7 +41,16 @@ def test_a_pod_is_of_the_complete_job_that_names_it(kind: str, pod: str) -> None
 
 @pytest.mark.parametrize("kind", ["", "Job", "PyTorchJob", "MPIJob", "JobSet", "TrainJob"])
 @pytest.mark.parametrize(
-    "pod", ["train-eval-abcde", "train-eval-worker-0", "train-eval-launcher-abcde", "train", "train-"]
+    "pod",
+    [
+        "train-eval-x7k2p",
+        "train-eval-worker-0",
+        "train-eval-launcher-x7k2p",
+        "train",
+        "train-",
+        "train-evals",
+        "train-1-proxy",
+    ],
 )
 def test_a_pod_of_a_job_whose_name_goes_on_is_not(kind: str, pod: str) -> None:
     assert not ended_jobs([shown(kind, "train")]).of(pod)
@@ -49,8 +58,8 @@ def test_a_pod_of_a_job_whose_name_goes_on_is_not(kind: str, pod: str) -> None:
 
 def test_nor_is_one_that_a_longer_name_of_a_job_that_failed_explains() -> None:
     good = [shown("RayJob", "train")]
-    assert ended_jobs(good).of("train-evals-worker-0")
-    assert not ended_jobs([*good, shown("Job", "train-evals", "failed")]).of("train-evals-worker-0")
+    assert ended_jobs(good).of("train-x7k2p-worker-0")
+    assert not ended_jobs([*good, shown("Job", "train-x7k2p", "failed")]).of("train-x7k2p-worker-0")
 
 
 def test_events_tell_of_jobs_too_and_others_do_not() -> None:
@@ -60,7 +69,8 @@ def test_events_tell_of_jobs_too_and_others_do_not() -> None:
 
 
 def test_only_pods_of_a_job_of_which_each_does_the_same_are_copies() -> None:
-    assert Job("job", "train").copies("train-abcde")
-    assert Job("job", "train").copies("train-1-abcde")
+    assert Job("job", "train").copies("train-x7k2p")
+    assert Job("job", "train").copies("train-1-x7k2p")
     assert not Job("job", "train").copies("train-worker-1")
-    assert not Job("pytorchjob", "train").copies("train-abcde")
+    assert not Job("job", "train").copies("train-evals")  # Kubernetes makes no words
+    assert not Job("pytorchjob", "train").copies("train-x7k2p")

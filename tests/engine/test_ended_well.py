@@ -432,7 +432,7 @@ def test_nor_in_a_job_of_kubernetes_that_is_complete(tmp_path: Path, job: str, r
     assert roles(tmp_path, hit("waiting", container="dlrm-train-0/main"), event) == {("waits", role)}
 
 
-@pytest.mark.parametrize(("pod", "role"), [("train-abcde", Role.SURVIVED), ("train-eval-abcde", Role.ROOT)])
+@pytest.mark.parametrize(("pod", "role"), [("train-x7k2p", Role.SURVIVED), ("train-eval-x7k2p", Role.ROOT)])
 def test_what_befell_a_pod_is_over_only_if_its_own_job_is_complete(tmp_path: Path, pod: str, role: Role) -> None:
     book = pack(tmp_path, rule("full", 'record: k8s-event where reason == "FailedScheduling"', cause="bug"))
     data: dict[str, Value] = {"type": "Warning", "reason": "FailedScheduling", "object": f"pod/{pod}", "message": ""}
@@ -474,6 +474,7 @@ def test_nor_where_all_pods_have_succeeded(tmp_path: Path, phases: tuple[str, ..
         (("ft-w-0-0.log", "of-a-person.log"), Role.CASCADE),
         (("ft-w-0-0.log", "ft-w-0-2.log"), Role.CASCADE),
         (("ft-w-0-0.log", "tb-5d9f4c8.log"), Role.CASCADE),
+        (("ft-w-0-0.log", "ft-w-0-3.log"), Role.CASCADE),  # that Kubernetes adds makes no words
     ],
 )
 def test_nor_where_the_pods_have_after_which_the_logs_are_called(
@@ -481,6 +482,7 @@ def test_nor_where_the_pods_have_after_which_the_logs_are_called(
 ) -> None:
     data: dict[str, Value] = {"namespace": "", "container": "", "reason": "", "restarts": 0, "signal": 0}
     shown = {"ft-w-0-0-4nvqx": "Completed", "ft-w-0-1-tt9kp": "Completed", "tb-5d9f4c8-z2m6v": "Running"}
+    shown["ft-w-0-3-evals"] = "Completed"
     pods = [
         said(
             "pod",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,12 @@ def test_a_record_without_a_path_is_of_the_one_host_that_has_anything_full(tmp_p
 
 def test_such_a_record_may_be_of_any_of_two(tmp_path: Path) -> None:
     assert where(tmp_path, by_directory(n1=disk(29), n2=disk(100)), BARE) == {None}, "both roots are full"
+
+
+@pytest.mark.parametrize("full", list(permutations([disk(100), disk(100, "/opt"), disk(100, "/scratch")])))
+def test_it_does_not_matter_in_which_order_a_host_shows_its_full_disks(tmp_path: Path, full: tuple[str, ...]) -> None:
+    files = {
+        "ip-10-0-0-1/df.txt": TITLE + disk(29),
+        "ip-10-0-0-2/df.txt": TITLE + "".join(full),
+    }
+    assert where(tmp_path, files, BARE) == {"ip-10-0-0-2"}

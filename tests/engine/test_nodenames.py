@@ -54,6 +54,7 @@ def test_a_log_of_a_node_is_of_the_machine_that_a_process_in_it_names() -> None:
         ("slurm-2.out", []),  # of a job, which has several nodes
         ("node2.log", [at("node2.log", name="n-c", pid=8)]),
         ("node2.log", [at("node1.log", name="n-b", pid=8)]),  # one machine behind both: numbers of attempts
+        ("node2.log", [at("node2.log", name=name, pid=8) for name in ("n-b", "n-c")]),  # a number of two machines
     ],
 )
 def test_a_log_that_may_be_of_several_machines_is_of_none_of_them(path: str, others: list[Fact]) -> None:

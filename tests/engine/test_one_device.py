@@ -18,7 +18,7 @@ def test_a_host_without_a_rank_and_a_rank_without_a_host_have_one_broken_device(
         rule("broke", "record: broke", cause="broken-device", at="device", patterns=("broke",)),
         rule("chatter", "record: chat", cause="noise", patterns=("chat",)),
     )
-    elsewhere = hit("chat", host="c", offset=9)
+    elsewhere = hit("chat", host="c", offset=9, source="log")
     of_host = hit("broke", host="a", device=10, at=5e6)
     others: list[tuple[dict[str, object], float, int]] = [
         ({"rank": 21, "device": 10}, 3600.0, 1),
@@ -28,7 +28,7 @@ def test_a_host_without_a_rank_and_a_rank_without_a_host_have_one_broken_device(
     ]
     for place, later, faults in others:
         of_rank = hit("broke", at=5e6 + later, source="log", **place)  # type: ignore[arg-type]
-        found = diagnose(rules, Collection((source("s"), source("log")), (of_host, of_rank, elsewhere)))
+        found = diagnose(rules, Collection((source("s", kind="kernel"), source("log")), (of_host, of_rank, elsewhere)))
         assert len(found.root_causes) == faults
         assert "a" in {one.place.host for one in found.findings if one.role is Role.ROOT}
 

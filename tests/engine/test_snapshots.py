@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.collectives import match_collectives
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Source, Span
-from neuron_doctor.engine.recorder import SCATTERED, told_of_collective
+from neuron_doctor.engine.recorder import told_of_collective
 from neuron_doctor.engine.snapshots import questioned
 
 MESH = Mesh(4, 2)
@@ -288,17 +288,17 @@ def test_a_monitor_that_saw_nothing_complete_for_longer_than_any_step_tells_of_a
 
 
 @pytest.mark.parametrize(
-    ("told", "after_s", "expected"),
-    [(SCATTERED, 20, "moving"), (SCATTERED, 1, "unproven"), ("all issued the same", 20, "unproven")],
+    ("scattered", "after_s", "expected"),
+    [(True, 20, "moving"), (True, 1, "unproven"), (False, 20, "unproven")],
 )
 def test_of_dumps_between_which_the_job_went_on_a_step_soon_after_the_last_one_shows_that_it_still_does(
-    told: str, after_s: int, expected: str
+    scattered: bool, after_s: int, expected: str
 ) -> None:
     last = max(int(str(dump.data["last_ns"])) for dump in DUMPS) // 10**9
     begun, at = (Instant((last + s) * 10**9, Clock.HOST_LOCAL) for s in (-60, after_s))
     step = replace(dated("progress", 0), source="train.log", instant=at)
     log = replace(source("train.log"), first=begun, last=at)
     members = tuple(sorted(int(str(dump.place.rank)) for dump in DUMPS))
-    data = told_of_collective("undecided", told, witness="recorder", members=members)
+    data = told_of_collective("undecided", "the job went on", witness="recorder", members=members, scattered=scattered)
     found = Fact("collective", data, NOWHERE, Span("d"), "d")
     assert [fact.data["verdict"] for fact in questioned([found], [*DUMPS, step], (log,))] == [expected]

@@ -69,3 +69,18 @@ def test_logs_of_other_names_or_elsewhere_are_no_starts_of_one_container(tmp_pat
 def test_how_a_container_of_another_name_ended_is_not_made_good(tmp_path: Path) -> None:
     names = ("asr-previous.log", "asr-current.log")
     assert roles(tmp_path, *names, shown(ready=True, container="tts")) == {Role.SURVIVED, Role.ROOT}
+
+
+@pytest.mark.parametrize("more", ["asr_previous.txt", "asr.prev.log", "asr_current.txt"])
+def test_of_several_logs_of_one_start_nothing_is_known(tmp_path: Path, more: str) -> None:
+    """Whichever comes last: two logs before the last start, or two of the last one."""
+    first, second = "asr-previous.log", "asr-current.log"
+    book = pack(tmp_path, rule("busy", "record: busy", cause="bug", patterns=("busy",), more="survivable: anew"))
+    facts = (
+        replace(hit("busy", pid=1), source=first),
+        progress(source=second, offset=5),
+        progress(source=more, offset=5),
+    )
+    for sources in ((first, second, more), (more, first, second)):
+        found = diagnose(book, Collection(tuple(map(source, sources)), facts)).findings
+        assert {finding.role for finding in found} == {Role.ROOT}

@@ -25,3 +25,17 @@ def test_the_kernel_says_the_host_and_a_process_the_same_device_of_one_fault(
     )
     found = diagnose(book, Collection((source("s", kind="kernel"), source("p")), (kernel, process, other)))
     assert [finding.role for finding in found.findings].count(Role.ROOT) == roots
+
+
+@pytest.mark.parametrize(("of_host", "of_rank"), [("log", "log"), ("kernel", "kernel")])
+def test_two_processes_or_two_kernels_tell_of_two_faults(tmp_path: Path, of_host: str, of_rank: str) -> None:
+    """Each machine has a device of that number: only what a kernel says and what a process says of it are told apart."""
+    one = hit("broke", at=100.0, host="h1", device=3)
+    another = hit("broke", at=101.0, offset=9, source="p", device=3, pid=77)
+    other = progress(at=90.0, offset=5, source="q", host="h2")
+    book = pack(
+        tmp_path, rule("device-broke", "record: broke", cause="broken-device", at="device", patterns=("broke",))
+    )
+    sources = (source("s", kind=of_host), source("p", kind=of_rank), source("q"))
+    found = diagnose(book, Collection(sources, (one, another, other)))
+    assert [finding.role for finding in found.findings].count(Role.ROOT) == 2
