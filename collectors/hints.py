@@ -45,8 +45,9 @@ _EXTENSION = regex(
 #: A date, or seconds since 1970 (of 2017 to 2033), as SageMaker's `algo-2-1727755200`.
 _DATE = regex(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?$|[-_.]1[5-9]\d{8}(?:\d{3})?$")
 
-#: How sos calls its reports (sos/policies/distros, 3.0 to 4.8).
-_SOSREPORT = regex(r"sosreport-(?P<host>[\w.-]{1,253}?)(?:-\d{6,10})?-\d{4}-\d\d-\d\d-[a-z\d]{4,9}(?:-obfuscated)?")
+#: How sos calls its reports (`sosreport-{name}{label}{case}{date}-{rand}` in sos/policies, 3.0 to 4.8). Only a number of eight
+#: digits with a zero before is known for that of a case; any other may be the end of the host.
+_SOSREPORT = regex(r"sosreport-(?P<named>[\w.-]{1,253}?)(?:-0\d{7})?-\d{4}-\d\d-\d\d-[a-z\d]{4,9}(?:-obfuscated)?")
 
 _EVIDENCE = (
     r"(?:dmesg(?:-[a-zA-Z](?![a-zA-Z\d]))?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
@@ -78,6 +79,8 @@ _IP = (
 )
 _EC2 = regex(rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}", re.IGNORECASE)
 _ADDRESS = rf"{_IP}|(?:hyperpod-)?i-(?:0[\da-f]{{3,16}}|[\da-f]{{8}})"
+#: An address that somebody's label follows.
+_LABELLED = regex(rf"({_ADDRESS})-[a-z][\w.-]{{0,80}}", re.IGNORECASE)
 _HOST = rf"{_ADDRESS}|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?"
 #: What names one machine and nothing else, whatever follows: `ip-10-0-3-7_nrt_746999_rank8.log`.
 _ADDRESS_WITHIN = regex(rf"(?<![a-z\d.])(?:(?:{_ADDRESS})(?=_)|(?:{_IP})(?=-[a-z]))", re.IGNORECASE)
@@ -135,8 +138,14 @@ _OF_A_HOST = regex(
 def plain(name: str) -> str:
     """The name of a file or directory without extensions and date, and without what sosreport puts around that of the host."""
     stem = _EXTENSION.sub("", name)
+    return _host_of_sosreport(stem) or _DATE.sub("", stem)
+
+
+def _host_of_sosreport(stem: str) -> str | None:
+    """The host after which sos calls a report. A label behind it is told from it only where an address goes before."""
     report = _SOSREPORT.fullmatch(stem)
-    return report["host"] if report else _DATE.sub("", stem)
+    labelled = _LABELLED.fullmatch(report["named"]) if report else None
+    return labelled[1] if labelled else report["named"] if report else None
 
 
 def bare(name: str) -> str:
@@ -163,8 +172,8 @@ def is_name_of_ec2(name: str) -> bool:
 
 
 def _host(name: str, shape: re.Pattern[str]) -> str | None:
-    if report := _SOSREPORT.fullmatch(_EXTENSION.sub("", name)):
-        return report["host"]
+    if of_report := _host_of_sosreport(_EXTENSION.sub("", name)):
+        return of_report
     if not _OF_A_HOST.search(name):
         return None
     if stream := _STREAM.fullmatch(name):
