@@ -12,7 +12,7 @@ A hint is taken from shapes that are written on purpose, never from any name wit
 - **Rank**: `rank_12`, `rank12`, `trace_rank_5`, flight-recorder dumps `_dump_5`, `trace_5`; `local_rank_3` is the local
   rank, and a rank within anything else (`tp_rank_1`, `node_rank_0`) is none.
 - **Attempt**: directories `attempt_0`, `restart_1`, `retry_2`; a number directly in one is the local rank (torchrun's
-  `<run>/attempt_0/3/stderr.log`), as in `ranks/3/stderr.log`, of which each host has one.
+  `<run>/attempt_0/3/stderr.log`), as in `ranks/3/stderr.log`, of which each host may have one (`rank_directories`).
 - **Host and instance**: the streams of ParallelCluster, `<host>.<instance id>.<log>`.
 - **Container**: kubelet's `<namespace>_<pod>_<uid>/<container>/0.log` and
   `<pod>_<namespace>_<container>-<64 hex digits>.log`, and `pods/<pod>/<container>.log`; written `<pod>/<container>`.
