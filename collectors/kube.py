@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -242,6 +243,7 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
         key = (event.object.lower(), event.reason)
         if key not in last or _not_before(event, last[key]):
             last[key] = event
+    runs = _runs(events)
     for event in events:
         kind, _, name = event.object.partition("/")
         home = assigned["node"] if (assigned := ASSIGNED.match(event.message)) else event.node or node
@@ -259,7 +261,7 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
             or (kind.lower() == "node" and _outlived(event, events))
             or _ran_later(event, last),
             **({"neuron": True} if neuron else {}),
-            **({"again": True} if event.reason in OF_STARTS and _has_run(event, events) else {}),
+            **({"again": True} if event.reason in OF_STARTS and _has_run(event, runs) else {}),
         }
         yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
 
@@ -277,18 +279,47 @@ def _ran_later(event: Event, last: Mapping[tuple[str, str], Event]) -> bool:
     return any(other is not None and not _not_before(event, other) for other in others)
 
 
-def _has_run(event: Event, events: Iterable[Event]) -> bool:
+class _Past(Struct):
+    """When the first of some events was, by the clocks that events have: an instant, an age (of all of them, and of those without
+    an instant)."""
+
+    instant: int | None = None
+    age: float = -1
+    age_alone: float = -1
+
+    def add(self, event: Event) -> None:
+        """One more of them."""
+        age = -1 if event.age is None else event.age
+        self.age = max(self.age, age)
+        if event.instant is None:
+            self.age_alone = max(self.age_alone, age)
+        elif self.instant is None or event.instant.ns < self.instant:
+            self.instant = event.instant.ns
+
+    def is_before(self, event: Event) -> bool:
+        """Whether one of them was before this event for sure (see _not_before)."""
+        if event.instant is None:
+            return event.age is not None and self.age > event.age
+        earlier = self.instant is not None and self.instant < event.instant.ns
+        return earlier or (event.age is not None and self.age_alone > event.age)
+
+
+def _runs(events: Iterable[Event]) -> dict[str, _Past]:
+    """When objects first started, by their names in lower case, and pods ended with an error, by theirs."""
+    found: dict[str, _Past] = defaultdict(_Past)
+    for event in events:
+        if event.reason == "Started":
+            found[event.object.lower()].add(event)
+        if (ended := ENDED.fullmatch(event.message)) is not None:
+            found[f"pod {ended['pod']}"].add(event)
+    return found
+
+
+def _has_run(event: Event, runs: Mapping[str, _Past]) -> bool:
     """Whether the pod of this event had started, or ended with an error, some time before: it starts anew, or the next one of
     its name does."""
-    name = event.object.rpartition("/")[2]
-    return any(
-        not _not_before(other, event)
-        and (
-            (other.reason == "Started" and other.object.lower() == event.object.lower())
-            or ((ended := ENDED.fullmatch(other.message)) is not None and ended["pod"] == name)
-        )
-        for other in events
-    )
+    names = (event.object.lower(), f"pod {event.object.rpartition('/')[2]}")
+    return any(name in runs and runs[name].is_before(event) for name in names)
 
 
 def _outlived(event: Event, events: Sequence[Event]) -> bool:
