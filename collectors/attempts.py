@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from io import BufferedReader, BytesIO
 
 from msgspec.structs import replace
 
 from neuron_doctor.collectors import members
 from neuron_doctor.collectors.argo import failed_pods
 from neuron_doctor.collectors.base import HEAD, Collector, Input
+from neuron_doctor.collectors.beside_text import beside_text
 from neuron_doctor.collectors.documents import (
     DamagedDocument,
     Document,
@@ -28,7 +28,7 @@ from neuron_doctor.collectors.documents import (
     elements,
     value_at,
 )
-from neuron_doctor.collectors.snapshot import command_of, lines_of, read_bytes
+from neuron_doctor.collectors.snapshot import command_of, lines_of
 from neuron_doctor.engine.facts import Fact, Value
 from neuron_doctor.engine.regexes import regex
 
@@ -46,18 +46,7 @@ _UNSUCCESSFUL = ("Failed", "TimedOut", "Aborted")
 
 def attempts_collector(text: Collector) -> Collector:
     """The collector of such documents, that reads all else in them as `text` does."""
-
-    def collect(inp: Input) -> Iterator[Fact]:
-        data = read_bytes(inp)
-        whole = inp.stream
-        inp.stream = BufferedReader(BytesIO(data))
-        try:
-            yield from text.collect(inp)
-        finally:
-            inp.stream = whole  # what was not read of it still counts
-        yield from attempt_facts(inp, data)
-
-    return Collector(text.kind, "attempts of jobs and steps, as who runs them lists them", _sniff, collect)
+    return beside_text(text, "attempts of jobs and steps, as who runs them lists them", _sniff, attempt_facts)
 
 
 def _sniff(head: bytes, _name: str) -> bool:

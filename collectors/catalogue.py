@@ -16,6 +16,7 @@ from neuron_doctor.collectors import (
     input_dumps,
     kubectl,
     lspci,
+    machine_lists,
     metric_tables,
     modules,
     ndet,
@@ -45,7 +46,8 @@ def collectors_for(
     """Every collector; the one for text looks for these patterns, with the matcher that `build` makes. Those of plug-ins
     (`further`) come right before it: they take nothing that is known to be of another kind."""
     read_text = text.text_collector(patterns, build)
-    return (*_PRECISE, attempts.attempts_collector(read_text), *further, read_text)
+    beside_text = (attempts.attempts_collector(read_text), machine_lists.machine_lists_collector(read_text))
+    return (*_PRECISE, *beside_text, *further, read_text)
 
 
 _PRECISE: tuple[Collector, ...] = (

@@ -13,7 +13,7 @@ A hint is taken from shapes that are written on purpose, never from any name wit
 - **Rank**: `rank_12`, `rank12`, `trace_rank_5`, flight-recorder dumps `_dump_5`, `trace_5`; `local_rank_3` is the local
   rank, and a rank within anything else (`tp_rank_1`, `node_rank_0`) is none.
 - **Attempt**: directories `attempt_0`, `restart_1`, `retry_2`; a number directly in one is the local rank (torchrun's
-  `<run>/attempt_0/3/stderr.log`), as in `ranks/3/stderr.log`, of which each host has one.
+  `<run>/attempt_0/3/stderr.log`), as in `ranks/3/stderr.log`, of which each host may have one (`rank_directories`).
 - **Host and instance**: the streams of ParallelCluster, `<host>.<instance id>.<log>`.
 - **Container**: kubelet's `<namespace>_<pod>_<uid>/<container>/0.log` and
   `<pod>_<namespace>_<container>-<64 hex digits>.log`, and `pods/<pod>/<container>.log`; written `<pod>/<container>`.
@@ -46,8 +46,9 @@ _EXTENSION = regex(
 #: A date, or seconds since 1970 (of 2017 to 2033), as SageMaker's `algo-2-1727755200`.
 _DATE = regex(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?$|[-_.]1[5-9]\d{8}(?:\d{3})?$")
 
-#: How sos calls its reports (sos/policies/distros, 3.0 to 4.8).
-_SOSREPORT = regex(r"sosreport-(?P<host>[\w.-]{1,253}?)(?:-\d{6,10})?-\d{4}-\d\d-\d\d-[a-z\d]{4,9}(?:-obfuscated)?")
+#: How sos calls its reports (`sosreport-{name}{label}{case}{date}-{rand}` in sos/policies, 3.0 to 4.8). Only a number of eight
+#: digits with a zero before is known for that of a case; any other may be the end of the host.
+_SOSREPORT = regex(r"sosreport-(?P<named>[\w.-]{1,253}?)(?:-0\d{7})?-\d{4}-\d\d-\d\d-[a-z\d]{4,9}(?:-obfuscated)?")
 
 _EVIDENCE = (
     r"(?:dmesg(?:-[a-zA-Z](?![a-zA-Z\d]))?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
@@ -90,6 +91,8 @@ _OF_A_DOMAIN = (
 )
 _EC2 = regex(rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}", re.IGNORECASE)
 _ADDRESS = rf"{_IP}|(?:hyperpod-)?i-(?:0[\da-f]{{3,16}}|[\da-f]{{8}})"
+#: An address that somebody's label follows.
+_LABELLED = regex(rf"({_ADDRESS})-[a-z][\w.-]{{0,80}}", re.IGNORECASE)
 _HOST = rf"{_ADDRESS}|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?|{_OF_A_DOMAIN}"
 #: What names one machine and nothing else, whatever follows: `ip-10-0-3-7_nrt_746999_rank8.log`.
 _ADDRESS_WITHIN = regex(
@@ -149,8 +152,14 @@ _OF_A_HOST = regex(
 def plain(name: str) -> str:
     """The name of a file or directory without extensions and date, and without what sosreport puts around that of the host."""
     stem = _EXTENSION.sub("", name)
+    return _host_of_sosreport(stem) or _DATE.sub("", stem)
+
+
+def _host_of_sosreport(stem: str) -> str | None:
+    """The host after which sos calls a report. A label behind it is told from it only where an address goes before."""
     report = _SOSREPORT.fullmatch(stem)
-    return report["host"] if report else _DATE.sub("", stem)
+    labelled = _LABELLED.fullmatch(report["named"]) if report else None
+    return labelled[1] if labelled else report["named"] if report else None
 
 
 def bare(name: str) -> str:
@@ -177,8 +186,8 @@ def is_name_of_ec2(name: str) -> bool:
 
 
 def _host(name: str, shape: re.Pattern[str]) -> str | None:
-    if report := _SOSREPORT.fullmatch(_EXTENSION.sub("", name)):
-        return report["host"]
+    if of_report := _host_of_sosreport(_EXTENSION.sub("", name)):
+        return of_report
     if not _OF_A_HOST.search(name):
         return None
     if stream := _STREAM.fullmatch(name):

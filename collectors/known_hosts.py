@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from neuron_doctor.collectors.no_host_words import NO_HOST_OF_LINES, may_name_a_host, words_of
+from neuron_doctor.collectors.own_names import is_called
 from neuron_doctor.engine.facts import Collection, Fact
 from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.proven import unique
+from neuron_doctor.engine.regexes import regex
 
+_NUMBER = regex(r"\d+", re.ASCII)
 #: What every machine calls itself says nothing.
 _ANYBODY = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
@@ -23,7 +28,7 @@ def known_hosts(collection: Collection) -> dict[str, str]:
     """The names that facts and hints state for hosts, by how they read in lower case; also by their first label, where
     one name alone has it. Names of pods and containers are none."""
     no_hosts = set(_pods(collection.facts))
-    stated = {s.place.host for s in collection.sources} | set(_stated(collection.facts))
+    stated = {s.place.host for s in collection.sources} | set(_stated(collection.facts)) | _told_alike(collection.facts)
     names = sorted(name for name in stated if name and name.casefold() not in no_hosts | _ANYBODY)
     short = unique((label.casefold(), label) for label in map(_first_label, names) if label)
     return {**_alone(short, names), **{name.casefold(): name for name in reversed(names)}}
@@ -60,6 +65,17 @@ def _stated(facts: Iterable[Fact]) -> Iterator[str]:
 def _may_meet_at(name: str) -> bool:
     """Whether ranks that meet there meet at a host, and not at a pod or a service."""
     return may_name_a_host(name) and not words_of(name) & (NO_HOST_OF_LINES | _SERVICES)
+
+
+def _told_alike(facts: Iterable[Fact]) -> set[str]:
+    """The words by which sources are called that say them of themselves, in the same way, and each another one: `rank 3 started
+    on danube` in `danube/3.log`, `rank 40 started on elbe` in `elbe/8.log`."""
+    alike: dict[str, set[str]] = defaultdict(set)
+    for fact in facts:
+        word = str(fact.data.get("word") or "") if fact.kind == "identity" else ""
+        if word and is_called(fact.span.path, word):
+            alike[_NUMBER.sub("#", fact.span.text.partition(word)[0])].add(word)
+    return {word for words in alike.values() if len(words) > 1 for word in words}
 
 
 def _pods(facts: Iterable[Fact]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -9,87 +10,28 @@ from msgspec import Struct
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.instance_types import complement_of
+from neuron_doctor.collectors.kube_words import (
+    ASSIGNED,
+    ENDED,
+    ENDS,
+    HEALTH_KEYS,
+    INSTANCE_TYPE,
+    OF_KUEUE,
+    OF_STARTS,
+    PROVIDER,
+    QUEUED,
+    RESOLVES,
+    RESOURCES,
+    SHOWN_OVER,
+    WAITING,
+    WELL,
+    WORKLOAD,
+)
 from neuron_doctor.engine.ended_jobs import JOB_ENDED, job_of_object
 from neuron_doctor.engine.facts import Fact, Instant, Place, Span, Value
-from neuron_doctor.engine.regexes import regex
-
-#: What a node offers, by the names of the Neuron and EFA device plugins (`neurondevice` until 2023).
-RESOURCES: Mapping[str, str] = {
-    "aws.amazon.com/neuron": "neuron",
-    "aws.amazon.com/neurondevice": "neuron",
-    "aws.amazon.com/neuroncore": "neuroncore",
-    "vpc.amazonaws.com/efa": "efa",
-}
-
-INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-#: `aws:///us-west-2a/i-0592464924bd45322`; of HyperPod `aws:///usw2-az4/sagemaker/cluster/hyperpod-i-0592464924bd45322`.
-_PROVIDER = regex(r"aws:///(?:[\w-]{0,60}/){1,4}(?:hyperpod-)?(i-[0-9a-f]+)")
-
-#: The scheduler's message of an event `Scheduled`.
-_ASSIGNED = regex(r"Successfully assigned \S{1,320} to (?P<node>[\w.-]{1,253})\s*$")
-
-#: Labels and taints that speak of health, and the values that are well (SageMaker HyperPod health monitoring agent).
-_HEALTH_KEYS = regex(
-    r"sagemaker\.amazonaws\.com/(?:node-health-status|deep-health-check-status|fault-types|fault-reasons|fault-details)|node\.kubernetes\.io/(?:not-ready|unreachable|unschedulable|\w+-pressure|out-of-service)"
-)
-_WELL = frozenset({"Schedulable", "Passed", "InProgress"})
-
-#: What is told of a pod whose containers run: only then is it asked how it is.
-_RUNS = frozenset({"Pulling", "Pulled", "Created", "Started", "Unhealthy"})
-
-#: After one of these, an event of the other kind about the same object is over.
-_RESOLVES: Mapping[str, frozenset[str]] = {
-    "FailedScheduling": _RUNS | {"Scheduled"},
-    "FailedCreatePodSandBox": _RUNS,
-    "FailedMount": _RUNS | {"SuccessfulMountVolume"},
-    "FailedAttachVolume": _RUNS | {"SuccessfulAttachVolume"},
-    "UnexpectedAdmissionError": frozenset({"Created", "Started", "Unhealthy"}),
-    "Failed": frozenset({"Started"}),  # an image that came at last, a container that starts now
-    "ErrImagePull": _RUNS - {"Pulling"},
-    "NodeNotReady": frozenset({"NodeReady"}),
-    "Pending": frozenset({"QuotaReserved", "Admitted"}),  # a workload of Kueue
-    "Preempted": frozenset({"QuotaReserved", "Admitted"}),  # and later it has its turn again
-    "FailedCreate": frozenset({"SuccessfulCreate"}),
-    "Unschedulable": frozenset({"Scheduled"}),
-}
-
-#: Who tells these of a pod had it on a node: it was scheduled before. The pod of that name that comes after it is another one.
-_OF_SCHEDULED = frozenset({"Killing", "Unhealthy", "Evicted", "Preempted", "BackOff"})
-#: What a later event of these about the same pod shows to be over. Only a container that runs is killed, so that its volumes
-#: were mounted: kubelet looks after them while it works, too, and says so where it cannot.
-_SHOWN_OVER: Mapping[str, frozenset[str]] = {
-    "FailedScheduling": _OF_SCHEDULED,
-    "FailedMount": frozenset({"Killing"}),
-    "FailedAttachVolume": frozenset({"Killing"}),
-}
-
-#: What tells of a container that does not come up.
-_OF_STARTS = frozenset({"FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox", "Failed"})
-#: What Kubeflow's training operator tells of a job (reason `ExitedWithCode`): Pod: ml.t5-worker-1 exited with code 1
-_ENDED = regex(r"Pod: (?:[a-z\d-]{1,63}\.)?(?P<pod>[a-z\d][a-z\d.-]{0,252}) exited with code [1-9]\d{0,2}")
 
 #: A shell, and Kubernetes, add the number of the signal (at most 31 here) to this.
 _SHELL, _SIGNALS = 128, 31
-
-
-#: Kinds of objects that end: Job, TrainJob, PyTorchJob, MPIJob, RayJob (Kubernetes, Kubeflow, KubeRay, Volcano, HyperPod), JobSet
-#: and the workflows of Argo.
-_WORKLOAD = regex(r"[A-Z]?\w{0,40}Job|JobSet|Workflow")
-#: How their conditions, phases and columns call a good and a bad end.
-_ENDS: Mapping[str, str] = {
-    "complete": "complete",
-    "completed": "complete",
-    "succeeded": "complete",
-    "failed": "failed",
-    "error": "failed",
-}
-
-
-#: How Kueue calls what it admits: after the kind and the name of the job, with a hash.
-_OF_KUEUE = regex(r"[a-z\d]{1,40}-(?P<job>[a-z\d](?:[a-z\d.-]{0,240}[a-z\d])?)-[a-z\d]{5}")
-#: Objects that stand in a queue, and the conditions by which they say that they still do: Kueue, Volcano.
-_QUEUED = frozenset({"Workload", "PodGroup"})
-_WAITING = frozenset({("QuotaReserved", "False"), ("Admitted", "False"), ("Unschedulable", "True")})
 
 
 class Ending(Struct, frozen=True):
@@ -188,7 +130,7 @@ def node_fact(
 ) -> Iterator[Fact]:
     """A `node` fact (-1 for a resource that is not shown) and an `identity` where its labels or the id that its
     `provider` gives it tell of the instance."""
-    instance_type, instance = labels.get(INSTANCE_TYPE, ""), _PROVIDER.match(provider)
+    instance_type, instance = labels.get(INSTANCE_TYPE, ""), PROVIDER.match(provider)
     instance_id = instance[1] if instance else ""
     place = place_in_cluster(inp, Place(host=name, instance_id=instance_id or None))
     shown = {resource: offers.get(resource, -1) for resource in ("neuron", "neuroncore", "efa")}
@@ -231,7 +173,7 @@ def condition_fact(
 
 def is_workload(kind: str) -> bool:
     """Whether objects of this kind run to an end and say how they ended."""
-    return _WORKLOAD.fullmatch(kind) is not None
+    return WORKLOAD.fullmatch(kind) is not None
 
 
 def workload_facts(
@@ -246,7 +188,7 @@ def workload_facts(
     alone: bool = True,
 ) -> Iterator[Fact]:
     """A `workload` fact where one of these words, as objects and tables have them, tells how a job ended."""
-    ends = [end for state in states if (end := _ENDS.get(state.lower()))]
+    ends = [end for state in states if (end := ENDS.get(state.lower()))]
     if name and ends:
         data: dict[str, Value] = {
             "object": kind,
@@ -260,7 +202,7 @@ def workload_facts(
 
 def is_queued(kind: str) -> bool:
     """Whether objects of this kind stand in a queue until they are admitted."""
-    return kind in _QUEUED
+    return kind in QUEUED
 
 
 def queued_facts(
@@ -268,7 +210,7 @@ def queued_facts(
 ) -> Iterator[Fact]:
     """A `queued` fact where a condition (type, status, message) says why the object is not admitted."""
     for type_, status, message in conditions:
-        if (type_, status) in _WAITING and message:
+        if (type_, status) in WAITING and message:
             data: dict[str, Value] = {"object": kind, "namespace": namespace, "name": name, "message": message}
             yield Fact("queued", data, place_in_cluster(inp, Place()), span, inp.source_id)
             return
@@ -276,7 +218,7 @@ def queued_facts(
 
 def speaks_of_health(key: str) -> bool:
     """Whether a label, taint or annotation of this name says how a node is."""
-    return _HEALTH_KEYS.fullmatch(key) is not None
+    return HEALTH_KEYS.fullmatch(key) is not None
 
 
 def mark_fact(inp: Input, span: Span, node: str, key: str, value: str, effect: str = "") -> Fact:
@@ -287,7 +229,7 @@ def mark_fact(inp: Input, span: Span, node: str, key: str, value: str, effect: s
         "status": value or effect,
         "reason": effect,
         "message": "",
-        "healthy": value in _WELL and not effect,
+        "healthy": value in WELL and not effect,
     }
     return Fact("node-condition", data, place_in_cluster(inp, Place(host=node)), span, inp.source_id)
 
@@ -301,13 +243,14 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
         key = (event.object.lower(), event.reason)
         if key not in last or _not_before(event, last[key]):
             last[key] = event
+    runs = _runs(events)
     for event in events:
         kind, _, name = event.object.partition("/")
-        home = assigned["node"] if (assigned := _ASSIGNED.match(event.message)) else event.node or node
+        home = assigned["node"] if (assigned := ASSIGNED.match(event.message)) else event.node or node
         place = (
             Place(host=name) if kind.lower() == "node" else Place(host=home or None, container=_made_for(kind, name))
         )
-        others = (last.get((event.object.lower(), reason)) for reason in _RESOLVES.get(event.reason, ()))
+        others = (last.get((event.object.lower(), reason)) for reason in RESOLVES.get(event.reason, ()))
         data: dict[str, Value] = {
             "type": event.type,
             "reason": event.reason,
@@ -318,36 +261,65 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
             or (kind.lower() == "node" and _outlived(event, events))
             or _ran_later(event, last),
             **({"neuron": True} if neuron else {}),
-            **({"again": True} if event.reason in _OF_STARTS and _has_run(event, events) else {}),
+            **({"again": True} if event.reason in OF_STARTS and _has_run(event, runs) else {}),
         }
         yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
 
 
 def _made_for(kind: str, name: str) -> str | None:
     """What an event is about: a workload of Kueue (0.6 and later) is the job that it was made for, after which it is called."""
-    found = _OF_KUEUE.fullmatch(name) if kind.lower() == "workload" else None
+    found = OF_KUEUE.fullmatch(name) if kind.lower() == "workload" else None
     return found["job"] if found else name or None
 
 
 def _ran_later(event: Event, last: Mapping[tuple[str, str], Event]) -> bool:
     """Whether a pod that could not be scheduled, or had no volume, ran on a node some time later. Of equal times nothing is
     known: a pod is killed, and the next one of its name finds no place."""
-    others = (last.get((event.object.lower(), reason)) for reason in _SHOWN_OVER.get(event.reason, ()))
+    others = (last.get((event.object.lower(), reason)) for reason in SHOWN_OVER.get(event.reason, ()))
     return any(other is not None and not _not_before(event, other) for other in others)
 
 
-def _has_run(event: Event, events: Iterable[Event]) -> bool:
+class _Past(Struct):
+    """When the first of some events was, by the clocks that events have: an instant, an age (of all of them, and of those without
+    an instant)."""
+
+    instant: int | None = None
+    age: float = -1
+    age_alone: float = -1
+
+    def add(self, event: Event) -> None:
+        """One more of them."""
+        age = -1 if event.age is None else event.age
+        self.age = max(self.age, age)
+        if event.instant is None:
+            self.age_alone = max(self.age_alone, age)
+        elif self.instant is None or event.instant.ns < self.instant:
+            self.instant = event.instant.ns
+
+    def is_before(self, event: Event) -> bool:
+        """Whether one of them was before this event for sure (see _not_before)."""
+        if event.instant is None:
+            return event.age is not None and self.age > event.age
+        earlier = self.instant is not None and self.instant < event.instant.ns
+        return earlier or (event.age is not None and self.age_alone > event.age)
+
+
+def _runs(events: Iterable[Event]) -> dict[str, _Past]:
+    """When objects first started, by their names in lower case, and pods ended with an error, by theirs."""
+    found: dict[str, _Past] = defaultdict(_Past)
+    for event in events:
+        if event.reason == "Started":
+            found[event.object.lower()].add(event)
+        if (ended := ENDED.fullmatch(event.message)) is not None:
+            found[f"pod {ended['pod']}"].add(event)
+    return found
+
+
+def _has_run(event: Event, runs: Mapping[str, _Past]) -> bool:
     """Whether the pod of this event had started, or ended with an error, some time before: it starts anew, or the next one of
     its name does."""
-    name = event.object.rpartition("/")[2]
-    return any(
-        not _not_before(other, event)
-        and (
-            (other.reason == "Started" and other.object.lower() == event.object.lower())
-            or ((ended := _ENDED.fullmatch(other.message)) is not None and ended["pod"] == name)
-        )
-        for other in events
-    )
+    names = (event.object.lower(), f"pod {event.object.rpartition('/')[2]}")
+    return any(name in runs and runs[name].is_before(event) for name in names)
 
 
 def _outlived(event: Event, events: Sequence[Event]) -> bool:

@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.kube import (
-    INSTANCE_TYPE,
     Container,
     Event,
     container_facts,
@@ -21,6 +20,7 @@ from neuron_doctor.collectors.kube import (
     node_fact,
     workload_facts,
 )
+from neuron_doctor.collectors.kube_words import INSTANCE_TYPE
 from neuron_doctor.collectors.snapshot import Line, fact
 from neuron_doctor.engine.facts import Fact, Span
 from neuron_doctor.engine.regexes import regex

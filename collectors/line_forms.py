@@ -69,9 +69,16 @@ _LETTER = r"(?P<level>[IWEDF])"
 _WHERE = r"[^\s\]]{1,300}:\d{1,6}"  # file:line
 _PID_TID = r"(?P<pid>\d{1,10}):\d{1,10}"
 _PID = r"(?P<pid>\d{1,10})"
+_NAME = r"(?P<host>[\w.:-]{0,254}[\w.-])"
 #: A masked host (`**`) is no name, nor is the level that a program writes there: `%(levelname)s %(name)s[%(process)d]: `.
-_HOST = rf"(?:{_LEVEL}(?= )|(?P<host>[\w.:-]{{1,255}})|\S{{1,255}})"
-_IDENT = r"[^\s\[\]:]{1,80}"
+_HOST = rf"(?:{_LEVEL}(?= )|{_NAME}(?= )|\S{{1,255}})"
+#: What stands where a system's logger writes the host, and is the level or the name of a part of a program: `main`, `error`.
+_OF_PROGRAM = rf"(?i:{'|'.join(sorted(NO_HOST_OF_LINES | {level.lower() for level in LEVELS if len(level) > 1}))})"
+_SPEAKER = rf"(?:{_LEVEL}(?= )|(?!{_OF_PROGRAM} ){_NAME}(?= )|\S{{1,255}})"
+#: Where a program's own logger may have written it, a mere word is none either: `%(asctime)s %(name)s worker[%(process)d]: `.
+_NUMBERED_SPEAKER = rf"(?:{_LEVEL}(?= )|(?!{_OF_PROGRAM}[-_.]?\d{{0,9}} )(?=[^\s.]{{0,254}}\d){_NAME}(?= )|\S{{1,255}})"
+#: What has a number in brackets behind it that is no process.
+_IDENT = r"(?!(?:(?:local|global|node)[_-]?)?(?:rank|step|epoch|iter|stage|layer|device|core)[\[:])[^\s\[\]:]{1,80}"
 _LOGGER = r"(?P<component>[A-Za-z_][\w.]{0,200})"
 _SECONDS = r"(?P<seconds>\d{1,9})\.(?P<fraction>\d{1,9})"
 _BOOT = r"\[ {0,11}(?P<seconds>\d{1,9})\.(?P<fraction>\d{6})(?: {0,8}<[ \d.]{1,20}>)?\]"
@@ -160,7 +167,8 @@ _RUNTIME_FORMS = (
 #: What the logger of a system keeps: rsyslog, journalctl -o short-iso.
 _LOGGED = (
     _kernel(rf"{ISO} {_HOST} kernel: ", timestamps.calendar),
-    _transport(rf"{ISO} {_HOST} {_IDENT}\[{_PID}\]: ", timestamps.calendar),
+    _transport(rf"(?=\d{{4}}-\d\d-\d\dT[\d:]{{8}}[^,]){ISO} {_SPEAKER} {_IDENT}\[{_PID}\]: ", timestamps.calendar),
+    _transport(rf"{ISO} {_NUMBERED_SPEAKER} {_IDENT}\[{_PID}\]: ", timestamps.calendar),
 )
 _STAMPED = (
     _transport(rf"{ISO} (?:stdout|stderr) (?P<partial>[FP])(?:$| )", timestamps.calendar),  # CRI
@@ -236,7 +244,7 @@ _PRIORITISED = (_kernel(rf"<(?:(?P<level>[0-7])|\d{{2,3}})>\[ {{0,11}}{_SECONDS}
 
 _LOGGED_IN_A_YEAR = (
     _kernel(rf"{SYSLOG} {_HOST} kernel: ", timestamps.yearless),
-    _transport(rf"{SYSLOG} {_HOST} {_IDENT}(?:\[{_PID}\])?: ", timestamps.yearless),
+    _transport(rf"{SYSLOG} {_SPEAKER} {_IDENT}(?:\[{_PID}\])?: ", timestamps.yearless),
 )
 _DAYS = (
     *_LOGGED_IN_A_YEAR,
@@ -248,7 +256,7 @@ _ZONE_NAME = r"(?:(?:[A-Z]{2,5}|[+-]\d{2}(?:\d{2})?) )?"
 
 _WEEKDAYS = (  # journalctl -o short-full
     _kernel(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_HOST} kernel: ", timestamps.calendar),
-    _transport(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_HOST} {_IDENT}(?:\[{_PID}\])?: ", timestamps.calendar),
+    _transport(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_SPEAKER} {_IDENT}(?:\[{_PID}\])?: ", timestamps.calendar),
 )
 
 _OF_LOGGERS = (*_LOGGED, *_LOGGED_SINCE_BOOT, *_LOGGED_IN_A_YEAR, *_WEEKDAYS)

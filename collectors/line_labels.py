@@ -8,6 +8,9 @@ whole does. Where nine of ten lines have a label of one form,
   programs number what they are made of, and if behind the names of half of them stands what a program logs (a time, an
   exception): lists of devices look alike. Any word may be the name of an experiment (`llama2`): where they have not the shape of
   hosts, nor ranks of the whole job stand with them, and where they are short (`n1`), something else must know each for a host;
+- words with nothing but a blank behind them (`node-a  NRT error`), which all text begins with, are hosts only if two at least
+  stand before several lines each, before nearly all lines together, and have the shape of hosts with numbers, or something else
+  knows them for hosts. Then they look alike, or mostly the same stands behind each;
 - its numbers are ranks if they are all from 0 to the last, and each stands with one host; if each host has them all, from 0
   on, they are local ranks; others (Open MPI's `[host:pid]`) are left alone. A log with ranks alone has no gap in them either.
   They are none where a record says another rank of itself behind the label: then its tasks are launchers.
@@ -17,25 +20,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.hints import has_shape_of_host
 from neuron_doctor.collectors.line_forms import BEGINNING
-from neuron_doctor.collectors.no_host_words import NO_HOST_OF_LINES
+from neuron_doctor.collectors.no_host_words import NO_HOST_OF_LINES, words_of
 from neuron_doctor.collectors.prefixes import cleaned
 from neuron_doctor.engine.facts import Fact, Place, Span, span_of
+from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
 KIND = "line-label"
 _NAME = r"[A-Za-z][\w.-]{0,62}"
 _LABEL = regex(
     rf"(?:\[(?P<pair>{_NAME}):(?P<of_pair>\d{{1,10}})\]|(?!\[[Rr](?:ank)?\d{{1,6}}\])\[(?P<bracket>{_NAME})\]|(?P<colon>{_NAME}):"
-    rf"|(?P<pipe>{_NAME}) {{0,40}}\||(?P<space>{_NAME})(?= (?:\d\d:\d\d:\d\d\b|{BEGINNING.pattern})))?"
+    rf"|(?P<pipe>{_NAME}) {{0,40}}\||(?P<space>{_NAME})(?= (?:\d\d:\d\d:\d\d\b|{BEGINNING.pattern}))|(?P<bare>{_NAME})(?=[ \t]))?"
     r"(?: {0,2}\[(?:[Rr](?:ank)?[ :=]?)?(?P<number>\d{1,6})\])?(?=[\s:]|$)"
 )
+#: The form of a name that only a blank follows, and those of which a log of such names has lines.
+_BARE = "bare"
+_BLANK_BEHIND = (_BARE, "space")
 _RANK_ITSELF = regex(r"(?:rank|default)[-_.:]?\d")
 _CLOCK = regex(r"\[?\d\d:\d\d:\d\d\b")
 _NUMBER, _WORD = regex(r"\d{1,20}"), regex(r"[a-z]{1,63}")
@@ -43,6 +50,8 @@ _NUMBER, _WORD = regex(r"\d{1,20}"), regex(r"[a-z]{1,63}")
 _SINGLE = regex(r"(?<=[-_])[a-z](?![a-z\d])")
 #: Below so many lines, or so few in a hundred, nothing is said of a file; no job starts more workers than that on its hosts.
 _FEWEST, _SHARE, _MOST = 8, 90, 65536
+#: So many names are those of several hosts.
+_SEVERAL = 2
 #: After so many lines a log without labels is left alone.
 _GLANCE = 24
 
@@ -56,12 +65,13 @@ class _Seen(Struct, frozen=True):
 
 
 class _Look(Struct):
-    """What a beginning shows: how often each label stands there (they are read once, by their text), and the names behind which
-    a program logs."""
+    """What a beginning shows: how often each label stands there (they are read once, by their text), the names behind which
+    a program logs, and the lines behind names that only a blank follows."""
 
     seen: Counter[_Seen] = field(default_factory=Counter)
     logging: set[str] = field(default_factory=set)
     known: dict[str, _Seen | None] = field(default_factory=dict)
+    behind: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def see(self, text: str) -> _Seen | None:
         """The label of one more line."""
@@ -71,10 +81,17 @@ class _Look(Struct):
         if found[0] not in self.known:
             self.known[found[0]] = _seen(found)
         if label := self.known[found[0]]:
-            self.seen[label] += 1
+            if label.form in _BLANK_BEHIND:
+                self.behind[label.name].append(_NUMBER.sub("#", text[found.end() :]))
+            if label.form != _BARE:
+                self.seen[label] += 1
             if label.name not in self.logging and _logs(text[found.end() :]):
                 self.logging.add(label.name)
         return label
+
+    def repeated(self) -> dict[str, list[str]]:
+        """The names with a blank that several lines begin with, and what stands behind them."""
+        return {name: lines for name, lines in self.behind.items() if len(lines) > 1}
 
     def of_the_usual_form(self) -> Counter[_Seen]:
         """The labels of the form that most have."""
@@ -88,8 +105,6 @@ class _Look(Struct):
 def line_labels(inp: Input) -> Iterator[Fact]:
     """A fact for each name that the lines of the first 64 KiB are labelled with, or one for labels without names."""
     head, offset = inp.head(), 0
-    if not any(mark in head for mark in (b"]", b": ", b"|")):
-        return
     look, lines = _Look(), 0
     first: dict[str, Span] = {}
     for number, raw in enumerate(head.split(b"\n"), 1):
@@ -100,10 +115,15 @@ def line_labels(inp: Input) -> Iterator[Fact]:
             if label and label.name not in first:
                 first[label.name] = span_of(inp.path, raw.rstrip(b"\r"), offset, number, 1)
         offset += len(raw) + 1
-        if lines == _GLANCE and look.seen.total() * 2 < lines:
+        if lines == _GLANCE and max(look.seen.total(), _lines_of(look.repeated())) * 2 < lines:
             return  # most logs: their first lines tell
     seen = look.of_the_usual_form()
-    if lines < _FEWEST or seen.total() * 100 < lines * _SHARE:
+    if lines < _FEWEST:
+        return
+    if seen.total() * 100 < lines * _SHARE:
+        bare = look.repeated()
+        if _lines_of(bare) * 100 >= lines * _SHARE and _may_be_bare_hosts(bare):
+            yield from _labels(inp, _BARE, "", {name: first[name] for name in bare}, sure=_are_numbered_hosts(bare))
         return
     form, numbers = next(iter(seen)).form, _meaning(seen)
     names = {label.name for label in seen}
@@ -111,10 +131,14 @@ def line_labels(inp: Input) -> Iterator[Fact]:
         yield Fact(KIND, _data(form, "", numbers, sure=True), inp.place, first[""], inp.source_id or inp.path)
     elif _are_hosts(names) and len(names & look.logging) * 2 >= len(names):
         sure = all(has_shape_of_host(name) or (numbers == "rank" and not _is_short(name)) for name in names)
-        for name in sorted(names):
-            place = Place(host=name) if sure and inp.place.host is None else Place()
-            data = _data(form, name, numbers, sure=sure)
-            yield Fact(KIND, data, place, first[name], inp.source_id or inp.path)
+        yield from _labels(inp, form, numbers, {name: first[name] for name in names}, sure=sure)
+
+
+def _labels(inp: Input, form: str, numbers: str, first: Mapping[str, Span], *, sure: bool) -> Iterator[Fact]:
+    """A fact for each name, where it stands first."""
+    for name, span in sorted(first.items()):
+        place = Place(host=name) if sure and inp.place.host is None else Place()
+        yield Fact(KIND, _data(form, name, numbers, sure=sure), place, span, inp.source_id or inp.path)
 
 
 def _data(form: str, name: str, numbers: str, *, sure: bool) -> dict[str, str | bool]:
@@ -130,7 +154,7 @@ def read_label(text: str) -> _Seen | None:
 def _seen(found: re.Match[str]) -> _Seen | None:
     if not found.end() or _RANK_ITSELF.match(found.string.lstrip("[")):
         return None
-    form = next((name for name in ("pair", "bracket", "colon", "pipe", "space") if found[name]), "number")
+    form = next((name for name in ("pair", "bracket", "colon", "pipe", "space", _BARE) if found[name]), "number")
     number = found["of_pair"] or found["number"]
     return _Seen(form, found[form] if form != "number" else "", int(number) if number else None)
 
@@ -149,6 +173,24 @@ def _are_hosts(names: set[str]) -> bool:
     words = {word for name in first for word in _WORD.findall(name.lower())}
     named = all({"#", "@"} & set(shape) for shape in shapes)
     return len(names) > 1 and len(shapes) == 1 and named and not words & NO_HOST_OF_LINES
+
+
+def _lines_of(behind: Mapping[str, Sequence[str]]) -> int:
+    return sum(map(len, behind.values()))
+
+
+def _may_be_bare_hosts(behind: Mapping[str, Sequence[str]]) -> bool:
+    """Whether names that only blanks follow may be hosts: they look alike, or most of what one says another one says, too."""
+    if len(behind) < _SEVERAL:
+        return False
+    of = unique((line, name) for name, lines in behind.items() for line in lines)
+    shared = sum(1 for lines in behind.values() for line in lines if line not in of)
+    alike = shared * 2 > _lines_of(behind) and not any(words_of(name) & NO_HOST_OF_LINES for name in behind)
+    return alike or _are_hosts(set(behind))
+
+
+def _are_numbered_hosts(names: Iterable[str]) -> bool:
+    return all(has_shape_of_host(name) and _NUMBER.search(name) for name in names)
 
 
 def _is_short(name: str) -> bool:
@@ -180,10 +222,14 @@ def placed_by_labels(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[in
     names = {str(label.data["name"]) for label in labels}
     shown = {name: known.get(name.casefold(), name) for name in names}
     told = {name for name in names if name.casefold() in known}
-    if not labels[0].data["sure"] and told != names and (not told or any(map(_is_short, names))):
-        shown = {}
+    if not labels[0].data["sure"]:
+        if form == _BARE:
+            shown = {name: shown[name] for name in told} if len(told) >= _SEVERAL else {}
+        elif told != names and (not told or any(map(_is_short, names))):
+            shown = {}
+    forms = _BLANK_BEHIND if form == _BARE else (form,)
     read = {n: label for n, fact in enumerate(facts) if fact.kind != KIND and (label := read_label(fact.span.text))}
-    read = {n: label for n, label in read.items() if label.form == form and label.name in names}
+    read = {n: label for n, label in read.items() if label.form in forms and label.name in names}
     others = ((facts[n].place, label.number) for n, label in read.items())
     if any(getattr(place, numbers or "rank") not in (None, number) for place, number in others):
         numbers = ""

@@ -18,7 +18,7 @@ from neuron_doctor.engine.regexes import regex
 _NUMBER = regex(r"\d+")
 _FEWEST = 3
 #: Facts that a source tells of others.
-_OF_OTHERS = frozenset({"launcher-failure", "slurm-job", "pod", "k8s-event", "process-groups", "stand", "device-user"})
+OF_OTHERS = frozenset({"launcher-failure", "slurm-job", "pod", "k8s-event", "process-groups", "stand", "device-user"})
 
 
 def placed_by_one_process(collection: Collection) -> Collection:
@@ -42,7 +42,7 @@ def _ranks(collection: Collection) -> dict[str, int]:
     stated: dict[str, set[int]] = defaultdict(set)
     processes: dict[str, set[int]] = defaultdict(set)
     for fact in collection.facts:
-        if fact.span.path in logs and fact.kind not in _OF_OTHERS:
+        if fact.span.path in logs and fact.kind not in OF_OTHERS:
             stated[fact.span.path].update(_stated(fact))
             processes[fact.span.path].update([fact.place.pid] if fact.place.pid is not None else [])
     families: dict[str, dict[str, int]] = defaultdict(dict)

@@ -8,7 +8,8 @@ nothing else was collected, and that is for the engine to decide.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from neuron_doctor.collectors.base import HEAD, Collector, Input
 from neuron_doctor.engine.facts import Fact
@@ -39,13 +40,23 @@ _CALLED_NOTES = regex(
     r"(?<![a-z])(?:notes?|e?-?mails?|slack|chat|ticket|change|incident|pagerduty|jira|handover|handoff|postmortem|memo)(?![a-z])",
     re.IGNORECASE,
 )
+#: What programs write into is called so, after a model (`llama-2-7b-chat.log`) or an incident.
+_CALLED_OUTPUT = regex(r"\.(?:log|out|err|stdout|stderr)(?![a-z])", re.IGNORECASE)
+#: What is quoted between fences, and a word of a sentence, with marks around it.
+_QUOTATION = regex(r"^```.*?(?:^```|\Z)", re.MULTILINE | re.DOTALL)
+_WORD = regex(r"[^\w\s=/]*[^\W\d_]+(?:['’-][^\W\d_]+)*[^\w\s=/]*")
+#: So many words make a sentence, if at least half of all in the line are words; so many signs do that no spaces part.
+_SENTENCE = 3
+_UNPARTED = regex(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{4}")
+#: A traceback, perhaps behind the label of a rank or process.
+_TRACEBACK = rb"^(?:[\[(]?[\w.=-]{1,64}[\])]?(?:: ?| ?\| ?| ))?Traceback "
 #: How a program begins a line, or the message in it.
 _LINE_OF_A_PROGRAM = regex(
     rb"^[^\n]{0,40}?(?:\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
-    rb"|\[ {0,11}\d{1,9}\.\d{6}\])|^Traceback |\b(?:ERROR|WARN|INFO)",
+    rb"|\[ {0,11}\d{1,9}\.\d{6}\])|" + _TRACEBACK + rb"|\b(?:ERROR|WARN|INFO)",
     re.MULTILINE,
 )
-_OF_A_PROGRAM = regex(rb"\d\d:\d\d|^\[ {0,11}\d{1,9}\.\d{6}\]|^Traceback |\b(?:ERROR|WARN|INFO)", re.MULTILINE)
+_OF_A_PROGRAM = regex(rb"\d\d:\d\d|^\[ {0,11}\d{1,9}\.\d{6}\]|" + _TRACEBACK + rb"|\b(?:ERROR|WARN|INFO)", re.MULTILINE)
 #: A line that begins with a time, perhaps behind a label of who speaks.
 _TIMED = regex(
     rb"(?:[\w.:-]{1,64}[|:\]] {1,4}|\[[^\]\n]{1,64}\]:? ?)?(?:[A-Z]?\d{4}(?:-|\d\d:?)|\d\d:\d\d:|\[ {0,11}\d{1,9}\.\d{6}\])"
@@ -63,8 +74,8 @@ def is_paper(head: bytes, _name: str) -> bool:
 
 
 def is_notes(head: bytes, name: str = "") -> bool:
-    """Whether it is a letter; Markdown: a heading, then further ones or a quotation between fences; or advice, or what is called
-    notes, and no output."""
+    """Whether it is a letter; Markdown: a heading, then further ones or a quotation between fences; or advice, or prose in what
+    is called notes, and no output."""
     if _LETTER.match(head) is not None:
         return True
     if _HEADING.match(head) is not None and _FENCE_OR_HEADING.search(head, 1) is not None:
@@ -72,7 +83,23 @@ def is_notes(head: bytes, name: str = "") -> bool:
     # in this order: of nearly every log the first line is a program's
     if _OF_A_PROGRAM.search(head) is None and _ADVICE.search(head) is not None:
         return True
-    return _CALLED_NOTES.search(name) is not None and _LINE_OF_A_PROGRAM.search(head) is None
+    called = _CALLED_NOTES.search(name) is not None and _CALLED_OUTPUT.search(name) is None
+    return called and _LINE_OF_A_PROGRAM.search(head) is None and _is_prose(head.decode("utf-8", "replace"))
+
+
+def _is_prose(text: str) -> bool:
+    """Whether half of it are sentences, quotations aside: programs say the same again, and no person does."""
+    lines = [line.split() for line in _QUOTATION.sub("", text).split("\n") if line.strip()]
+    said = [tuple(word for word in line if _WORD.fullmatch(word)) for line in lines]
+    often = Counter(said)
+    sentences = (
+        len(line) for line, words in zip(lines, said, strict=True) if often[words] == 1 and _is_sentence(line, words)
+    )
+    return sum(sentences) * 2 >= sum(map(len, lines))
+
+
+def _is_sentence(line: Sequence[str], words: Sequence[str]) -> bool:
+    return (len(words) >= _SENTENCE and len(words) * 2 >= len(line)) or any(map(_UNPARTED.search, line))
 
 
 def _is_output(head: bytes) -> bool:

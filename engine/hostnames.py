@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from itertools import combinations
 
 from msgspec.structs import replace
 
@@ -95,16 +96,49 @@ def names_of_hosts(
 
 
 def _stated_together(facts: Iterable[Fact]) -> list[list[str]]:
-    """The names that one record says, or the records of one process (an infodump has a line for each)."""
+    """The names that one record says, or the records of one process (an infodump has a line for each). What two lists of machines
+    tell differently is left out."""
+    facts = list(facts)
+    disputed = _disputed(fact for fact in facts if fact.kind == "identity" and fact.data.get("listed"))
     together: dict[object, list[str]] = defaultdict(list)
     for number, fact in enumerate(facts):
         if fact.kind == "identity":
             key = (fact.source, fact.place.pid) if fact.place.pid is not None else number
             said = [fact.data.get(name) for name in ("hostname", "address", "instance_id", "pod")]
-            together[key].extend(str(name) for name in (*said, fact.place.instance_id) if name)
+            names = (str(name) for name in (*said, fact.place.instance_id) if name)
+            together[key].extend(name for name in names if not (fact.data.get("listed") and name in disputed))
         elif fact.kind == "pod" and fact.data.get("ip") and fact.place.host:
             together[number] = [str(fact.data["ip"]), fact.place.host]
     return list(together.values())
+
+
+def _disputed(listed: Iterable[Fact]) -> set[str]:
+    """The names, addresses and instances of which two lists tell that they go with others, and have none of these in common: of
+    two such lists one is old."""
+    told: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for fact in listed:
+        said = _given(fact)
+        for key, name in said.items():
+            for other in said.keys() - {key}:
+                told[name, other][fact.source].add(
+                    said[other].partition(".")[0] if other == "hostname" else said[other]
+                )
+    return {name for (name, _), lists in told.items() if _differ({frozenset(values) for values in lists.values()})}
+
+
+def _given(fact: Fact) -> dict[str, str]:
+    """What a list says of a machine. What EC2 calls it after its address or instance says no more than these."""
+    told = {**fact.data, "instance_id": fact.data.get("instance_id") or fact.place.instance_id}
+    said = {key: str(name) for key in ("hostname", "address", "instance_id") if (name := told.get(key))}
+    host = said.get("hostname", "")
+    if _BY_ADDRESS.fullmatch(host) or instance_in(host):
+        del said["hostname"]
+    return said
+
+
+def _differ(lists: Iterable[frozenset[str]]) -> bool:
+    """Whether two have nothing in common. Most lists say the same."""
+    return any(one.isdisjoint(other) for one, other in combinations(lists, 2))
 
 
 class _Aliases:

@@ -66,12 +66,21 @@ def test_another_number_or_another_thing_than_a_host_places_no_rank(tmp_path: Pa
     assert announced(tmp_path, line) == []
 
 
-@pytest.mark.parametrize("line", ["[40] host kaon ranks 40-47", "hostname=kaon, rank=40"])
+@pytest.mark.parametrize("line", ["[40] host kaon ranks 40-47", "hostname=kaon, rank=40", "host: kaon, ranks 40-47"])
 def test_a_launcher_names_the_hosts_of_ranks(tmp_path: Path, line: str) -> None:
     assert "kaon" in {hostname for _, _, hostname in announced(tmp_path, line)}
 
 
-@pytest.mark.parametrize("line", ["the host serves ranks 40-47", "lost host kaon", "host kaon, no rank"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "the host serves ranks 40-47",
+        "lost host kaon",
+        "host kaon, no rank",
+        "host of rank 3",
+        "host of ranks 0-7 is gone",
+    ],
+)
 def test_what_only_speaks_of_a_host_names_none(tmp_path: Path, line: str) -> None:
     assert announced(tmp_path, line) == []
 

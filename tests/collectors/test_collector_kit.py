@@ -71,6 +71,11 @@ def samples() -> dict[str, tuple[Collector, list[Sample]]]:
     take(b"trn-7\n", "hostname")
     take(b"10.0.7.1 trn-7\n10.0.7.2 trn-8\n", "hosts")
     take(BATCH, "describe-jobs.json")
+    take(b"node,private_ip,instance_id\ntrn-7,10.0.7.1,i-0a91be7732c0d1141\n", "capture.txt")
+    take(
+        b'{"Reservations": [{"Instances": [{"InstanceId": "i-0a91be7732c0d1141", "PrivateIpAddress": "10.0.7.1"}]}]}',
+        "a.json",
+    )
     take(b"#!/bin/bash\nsrun train.py\n", "capture.txt")
     take(b':msg, contains, "NEURON_HW_ERR" /var/log/neuron.err\n', "capture.txt")
     take(b'<testsuite tests="1" failures="0" errors="0"><testcase name="a"/></testsuite>\n', "capture.txt")

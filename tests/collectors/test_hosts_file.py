@@ -41,32 +41,22 @@ def test_other_lists_are_none(path: str, text: str) -> None:
     assert not COLLECTORS[0].sniff(text.encode(), path)
 
 
-TABLE = """node,private_ip,instance_id,az
-n-a1,10.9.3.40,i-0a91be7732c0d1141,us-west-2d
-n-a2,10.9.3.41,i-0b02f9a8ee1d79c02,us-west-2d
+def test_what_every_machine_has_names_none() -> None:
+    text = """127.0.1.1 steppe
+172.17.0.2 3f2a9c0d1e4b
+172.17.0.1 bridge
+fe00::0 ip6-localnet
+ff02::2 ip6-allrouters
+10.0.0.9 host.docker.internal gateway
+10.0.0.10 ip6-allnodes
 """
-TITLED = TABLE.replace("node,private_ip", "Host Name,Private IP Address")
+    assert {fact.data["hostname"] for fact in facts_of(text, "hosts")} == {"gateway"}
 
 
-@pytest.mark.parametrize(
-    "text", [TABLE, TABLE.replace(",", "\t"), TABLE.replace("node,private_ip", "Host Name,Private IP Address")]
-)
-def test_a_table_of_machines_tells_the_instance_and_the_address_of_each(text: str) -> None:
-    told = by_kind(facts_of(text, "what-we-run.csv"))["identity"]
-    assert [dict(fact.data) for fact in told] == [
-        {"hostname": "n-a1", "address": "10.9.3.40", "instance_id": "i-0a91be7732c0d1141"},
-        {"hostname": "n-a2", "address": "10.9.3.41", "instance_id": "i-0b02f9a8ee1d79c02"},
-    ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        TABLE.partition("\n")[0] + "\n",
-        TABLE.replace("i-0b02f9a8ee1d79c02", "gone"),
-        "time,instance_id,loss\n1,i-0a91be7732c0d1141,2.0\n",
-        "node,instance_id\n10.9.3.40,i-0a91be7732c0d1141\n",
-    ],
-)
-def test_other_tables_are_none(text: str) -> None:
-    assert not COLLECTORS[0].sniff(text.encode(), "x.csv")
+def test_a_name_that_two_addresses_have_is_of_neither() -> None:
+    text = "10.0.0.1 n1 head\n10.0.0.2 n2 head\nfd00::2 n2\n"
+    assert {(f.data["hostname"], f.data["address"]) for f in facts_of(text, "hosts")} == {
+        ("n1", "10.0.0.1"),
+        ("n2", "10.0.0.2"),
+        ("n2", "fd00::2"),
+    }

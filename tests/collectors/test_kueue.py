@@ -19,6 +19,9 @@ def preempted(text: str) -> list[object]:
         ("job-a-0b1c2", "a"),
         ("train", "train"),
         ("sft-qwen-rest-of-it", "sft-qwen-rest-of-it"),
+        ("jobset-sft-qwen-5c1a2", "sft-qwen"),
+        ("leaderworkerset-vllm-0-5c1a2", "vllm-0"),
+        ("qwen-sft-second-5c1a2", "qwen-sft-second-5c1a2"),
     ],
 )
 def test_a_workload_of_kueue_is_the_job_that_it_was_made_for(name: str, job: str) -> None:

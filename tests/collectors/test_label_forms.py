@@ -67,3 +67,28 @@ def test_an_event_of_htcondor_begins_with_its_number_and_job() -> None:
     [record] = peel("005 (412.000.000) 2026-11-24 21:47:02 Job terminated.").records
     assert record.start == len("005 (412.000.000) 2026-11-24 21:47:02 ")
     assert record.instant == Instant(1795556822_000000_000, Clock.HOST_LOCAL, 10**9)
+
+
+@pytest.mark.parametrize(
+    ("raw", "host", "pid"),
+    [
+        ("Mar 14 02:11:40 merlin trainer[33]: x", "merlin", 33),
+        ("2026-03-14T02:11:40.123456+00:00 merlin trainer[33]: x", "merlin", 33),
+        ("2026-03-14 02:11:40 merlin-a trainer[33]: x", None, 33),
+        ("2026-03-14 02:11:40 merlin3 trainer[33]: x", "merlin3", 33),
+        ("2026-03-14T02:11:40Z worker-3 trainer[33]: x", "worker-3", 33),
+        ("Mar 14 02:11:40 worker kernel: x", "worker", None),
+        ("Mar 14 02:11:40 worker trainer[33]: x", None, 33),
+        ("Mar 14 02:11:40 Error trainer: x", None, None),
+        ("2026-03-14T02:11:40Z main python[33]: x", None, 33),
+        ("2026-03-14 02:11:40,123 merlin main[33]: x", None, 33),
+        ("2026-03-14 02:11:40,123 worker0 main[33]: x", None, 33),
+        ("Mar 14 02:11:40 merlin rank[3]: loss 2.3", None, None),
+        ("2026-03-14T02:11:40Z WARNING: kernel: x", None, None),
+    ],
+)
+def test_a_word_before_a_program_is_a_host_only_where_no_program_writes_so(
+    raw: str, host: str | None, pid: int | None
+) -> None:
+    (record,) = peel(raw).records
+    assert (record.place.host, record.place.pid) == (host, pid)

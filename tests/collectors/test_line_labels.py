@@ -16,6 +16,7 @@ LOST = "2023-Nov-16 11:06:53.0101 3310:3477 [0] include/socket.h:541 CCOM WARN R
 
 def lost(folder: Path, lines: list[str], **more: str) -> list[Fact]:
     """The records of lost peers in a log of these lines."""
+    folder.mkdir(exist_ok=True)
     (folder / "job.log").write_text("".join(f"{line}\n" for line in lines))
     for name, text in more.items():
         (folder / f"{name}.txt").write_text(text)
@@ -129,3 +130,28 @@ def test_letters_count_hosts_as_numbers_do_where_one_of_them_is_known(tmp_path: 
     lines = labelled("nlp-trn-a:", "nlp-trn-b:", "nlp-trn-c:")
     assert places(tmp_path, lines) == {(None, None, None)}
     assert places(tmp_path, lines, sacct=SACCT.format("nlp-trn-b")) == {("nlp-trn-c", None, None)}
+
+
+def bare(*names: str) -> list[str]:
+    return [f"{name} step {n} loss 2.1" for n in range(6) for name in names] + [f"{names[-1]}  {LOST[41:]}"]
+
+
+def test_a_name_that_only_a_blank_follows_is_a_host_by_its_shape_with_a_number(tmp_path: Path) -> None:
+    assert places(tmp_path, bare("node2", "node3")) == {("node3", None, None)}
+
+
+@pytest.mark.parametrize("names", [("node-a", "node-b"), ("llama2", "llama3"), ("kestrel", "merlin")])
+def test_else_it_is_one_where_two_of_them_are_known(tmp_path: Path, names: tuple[str, str]) -> None:
+    assert places(tmp_path / "none", bare(*names)) == {(None, None, None)}
+    assert places(tmp_path / "one", bare(*names), sacct=SACCT.format(names[0])) == {(None, None, None)}
+    assert places(tmp_path / "two", bare(*names), sacct=SACCT.format(",".join(names))) == {(names[1], None, None)}
+
+
+def test_words_that_text_begins_with_are_no_hosts(tmp_path: Path) -> None:
+    sacct = SACCT.format("node2,node3,kestrel,merlin")
+    told = ["node2 lost", "node3 lost", *bare("Loading", "Saving")]
+    assert places(tmp_path / "others", told, sacct=sacct) == {(None, None, None)}
+    once = [f"node{n} state ok" for n in range(20)]
+    assert places(tmp_path / "list", [*once, f"node19 {LOST[41:]}"]) == {(None, None, None)}
+    differ = [f"{name} {verb} {n}" for n in range(6) for name, verb in (("kestrel", "flies"), ("merlin", "casts"))]
+    assert places(tmp_path / "differ", [*differ, f"merlin {LOST[41:]}"], sacct=sacct) == {(None, None, None)}

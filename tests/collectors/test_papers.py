@@ -123,3 +123,36 @@ def test_headings_that_a_script_writes_between_output_make_no_notes() -> None:
     assert not is_notes(log)
     assert is_notes(b"## attempt 2 on n1,n7\n```\n" + LINES + b"```\n## gave up\n")
     assert is_notes(b"## what I saw\nit did not start, see\nbelow, and n7 is new\n" + LINES + b"## later\n")
+
+
+STEPS = b"".join(b"step %d loss 2.%d tokens per second 8123\n" % (n, n) for n in range(20))
+
+
+@pytest.mark.parametrize("name", ["llama-2-7b-chat.log", "incident-node3.log", "change-4711-node3.out", "ticket.err.1"])
+def test_what_is_called_a_log_is_none_of_peoples_notes(name: str) -> None:
+    assert not is_notes(QUOTED, name)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        STEPS,
+        b'[rank3]: Traceback (most recent call last):\n[rank3]:   File "train.py", line 3, in <module>\n',
+        b"NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR hostname=n3 nd-id=3\n",
+        b"E0314 02:11:40.123456 7000 nrt.cc:12] Timeout waiting for RX\n" * 2,
+        b"MODEL=/models/chat\nARGS=--tp 8\n",
+    ],
+)
+@pytest.mark.parametrize("name", ["llama-2-7b-chat.txt", "incident-node3", "notes.txt"])
+def test_what_no_person_writes_is_no_notes_whatever_its_name(head: bytes, name: str) -> None:
+    assert not is_notes(head, name)
+
+
+def test_a_talk_that_quotes_a_log_between_fences_is_notes() -> None:
+    assert is_notes(
+        b"our pod just says this, what is it?\n```\n(pid=3) RuntimeError: x\n" + STEPS + b"```\n", "slack.txt"
+    )
+
+
+def test_notes_in_a_language_without_spaces_are_notes() -> None:
+    assert is_notes("node-3 又挂了请更换\n".encode(), "notes.txt")

@@ -285,3 +285,27 @@ def test_nor_do_its_blocks_of_ranks_say_where_those_of_another_job_are() -> None
 def test_a_host_that_is_called_like_an_instance_is_that_instance() -> None:
     (placed,) = complete([hit("x", host="i-0a9b3d7714ce2f605")], survey([hit("x", host="i-0a9b3d7714ce2f605")], ()))
     assert placed.place.instance_id == "i-0a9b3d7714ce2f605"
+
+
+def test_what_two_lists_of_machines_tell_differently_joins_nothing() -> None:
+    def listed(source: str, offset: int, **said: str) -> Fact:
+        return identity(source, offset, listed=True, **said)
+
+    old = listed("old", 0, hostname="trn-1", address="10.0.0.5")
+    new = listed("new", 0, hostname="trn-7", address="10.0.0.5")
+    assert survey([old], []).host_of["10.0.0.5"] == "trn-1"
+    known = survey([old, new], []).host_of
+    assert len({known.get(name, name) for name in ("trn-1", "trn-7", "10.0.0.5")}) == 3
+    # what has a name more, or the one that EC2 made of the address, does not differ
+    same = [
+        listed("new", 0, hostname="trn-1.lab", address="10.0.0.5"),
+        listed("new", 1, hostname="trn-9", address="10.0.0.5"),
+    ]
+    assert survey([old, *same], []).host_of["10.0.0.5"] == "trn-1"
+    assert (
+        survey([old, listed("ec2", 0, hostname="ip-10-0-0-5", address="10.0.0.5")], []).host_of["ip-10-0-0-5"]
+        == "trn-1"
+    )
+    moved = listed("new", 0, hostname="trn-1", address="10.0.0.6", instance_id="i-0a")
+    known = survey([old, moved], []).host_of
+    assert known["i-0a"] == known["10.0.0.6"] != known.get("trn-1", "trn-1") != known.get("10.0.0.5")
