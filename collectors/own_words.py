@@ -38,7 +38,7 @@ _SETTING = "HOST"
 #: What the first line of a file calls the host (the pattern `heading-own-host`).
 _HEADING = "HOST_HEADING"
 #: Ids of containers, and what Kubernetes gives a pod of a deployment or a job for an end.
-_OF_CONTAINER = regex(rf"[\da-f]{{8,64}}|.{{1,200}}-{SUFFIX}", re.ASCII)
+_OF_CONTAINER = regex(rf"[\da-f]{{8,64}}|.{{1,200}}-{SUFFIX}|.{{1,200}}-[a-z\d]{{8,10}}-[a-z\d]{{4,6}}", re.ASCII)
 
 
 def hosts_in_own_words(

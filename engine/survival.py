@@ -293,7 +293,7 @@ def _ended_later(
 def _after(
     query: RecordQuery, by_name: Mapping[str, Sequence[Fact]], latest: Sequence[Moment], clocks: Timeline, place: Place
 ) -> Iterator[tuple[int, int, str, Moment]]:
-    """The records of a query that surely followed all of these and may be of this host and device, the soonest being the least."""
+    """The records of a query that surely followed all of these, and may be of this host and device; the soonest is the least."""
     for fact in by_name[query.name]:
         elsewhere = _differ(fact.place.host, place.host) or _differ(fact.place.device, place.device)
         moment = clocks.moment(fact) if not elsewhere and holds(query.where, fact) else None
