@@ -20,6 +20,7 @@ from neuron_doctor.collectors.base import HEAD, Collector, Input
 from neuron_doctor.collectors.beside_text import beside_text
 from neuron_doctor.collectors.documents import DamagedDocument, document_of, elements
 from neuron_doctor.collectors.hosts_file import ip_address_of, is_of_one_machine, may_be_a_name
+from neuron_doctor.collectors.no_host_words import NO_HOST_OF_LINES, words_of
 from neuron_doctor.collectors.snapshot import command_of, fact, head_lines, lines_of, output
 from neuron_doctor.engine.facts import NOWHERE, Fact, Span, Value
 from neuron_doctor.engine.proven import unique
@@ -162,8 +163,14 @@ def _names(one: Mapping[str, object]) -> Iterator[str]:
 
 def _machine(instance: str, names: Iterable[str], addresses: Iterable[str], span: Span) -> _Machine:
     own = [text for text in addresses if (address := ip_address_of(text)) and is_of_one_machine(address)]
-    hosts = [name for name in names if _HOST.fullmatch(name) and may_be_a_name(name) and not _NO_NAME.fullmatch(name)]
+    hosts = [name for name in names if _HOST.fullmatch(name) and may_be_a_name(name) and _is_of_one(name)]
     return _Machine(instance, hosts, own[0] if own else "", span)
+
+
+def _is_of_one(name: str) -> bool:
+    """Whether it is no id of EC2's, and no mere word for what runs on machines: people tag one so, and call logs so."""
+    word = not _NUMBER.search(name) and words_of(name) <= NO_HOST_OF_LINES
+    return not word and _NO_NAME.fullmatch(name) is None
 
 
 # --- tables
