@@ -26,26 +26,14 @@ from neuron_doctor.engine.facts import NOWHERE, Fact, Span, Value
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
-#: How the columns of a table are called.
-_INSTANCE_TITLES = frozenset({"instance", "instance_id", "instanceid", "ec2", "ec2_instance_id", "instance-id"})
+#: How the columns of a table are called, blanks, hyphens and underscores aside.
+_BETWEEN_WORDS = regex(r"[\s_-]")
+_INSTANCE_TITLES = frozenset({"instance", "instanceid", "ec2", "ec2instanceid"})
 _NAME_TITLES = frozenset(
-    {
-        "node",
-        "host",
-        "hostname",
-        "name",
-        "nodename",
-        "node_name",
-        "host_name",
-        "machine",
-        "private_dns",
-        "privatednsname",
-    }
-    | {"private_dns_name", "dns", "fqdn", "private_dns_hostname", "privatednshostname", "computername"}
+    {"node", "host", "hostname", "name", "nodename", "machine", "dns", "fqdn", "computername"}
+    | {"privatedns", "privatednsname", "privatednshostname"}
 )
-_ADDRESS_TITLES = frozenset(
-    {"ip", "private_ip", "privateip", "address", "private_ip_address", "ip_address", "privateipaddress", "ipaddress"}
-)
+_ADDRESS_TITLES = frozenset({"ip", "privateip", "address", "privateipaddress", "ipaddress"})
 #: The members of the objects, and the lists in which they stand.
 _INSTANCE_MEMBER = "InstanceId"
 _NAME_MEMBERS = ("PrivateDnsName", "PrivateDnsHostname", "ComputerName", "Name")
@@ -214,7 +202,7 @@ def _instances(table: Sequence[Sequence[str]]) -> int | None:
 def _read(table: Sequence[Sequence[str]], titles: Sequence[str]) -> tuple[int, Sequence[int], int] | None:
     """Where a table with titles has what."""
     at = _instances(table)
-    called = [title.lower().replace(" ", "_") for title in titles]
+    called = [_BETWEEN_WORDS.sub("", title.lower()) for title in titles]
     if at is None or len(called) != len(table[0]) or called[at] not in _INSTANCE_TITLES:
         return None
     names = [n for n, title in enumerate(called) if title in _NAME_TITLES]
