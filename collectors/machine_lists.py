@@ -20,31 +20,20 @@ from neuron_doctor.collectors.base import HEAD, Collector, Input
 from neuron_doctor.collectors.beside_text import beside_text
 from neuron_doctor.collectors.documents import DamagedDocument, document_of, elements
 from neuron_doctor.collectors.hosts_file import ip_address_of, is_of_one_machine, may_be_a_name
+from neuron_doctor.collectors.no_host_words import NO_HOST_OF_LINES, words_of
 from neuron_doctor.collectors.snapshot import command_of, fact, head_lines, lines_of, output
 from neuron_doctor.engine.facts import NOWHERE, Fact, Span, Value
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
-#: How the columns of a table are called.
-_INSTANCE_TITLES = frozenset({"instance", "instance_id", "instanceid", "ec2", "ec2_instance_id", "instance-id"})
+#: How the columns of a table are called, blanks, hyphens and underscores aside.
+_BETWEEN_WORDS = regex(r"[\s_-]")
+_INSTANCE_TITLES = frozenset({"instance", "instanceid", "ec2", "ec2instanceid"})
 _NAME_TITLES = frozenset(
-    {
-        "node",
-        "host",
-        "hostname",
-        "name",
-        "nodename",
-        "node_name",
-        "host_name",
-        "machine",
-        "private_dns",
-        "privatednsname",
-    }
-    | {"private_dns_name", "dns", "fqdn", "private_dns_hostname", "privatednshostname", "computername"}
+    {"node", "host", "hostname", "name", "nodename", "machine", "dns", "fqdn", "computername"}
+    | {"privatedns", "privatednsname", "privatednshostname"}
 )
-_ADDRESS_TITLES = frozenset(
-    {"ip", "private_ip", "privateip", "address", "private_ip_address", "ip_address", "privateipaddress", "ipaddress"}
-)
+_ADDRESS_TITLES = frozenset({"ip", "privateip", "address", "privateipaddress", "ipaddress"})
 #: The members of the objects, and the lists in which they stand.
 _INSTANCE_MEMBER = "InstanceId"
 _NAME_MEMBERS = ("PrivateDnsName", "PrivateDnsHostname", "ComputerName", "Name")
@@ -162,8 +151,14 @@ def _names(one: Mapping[str, object]) -> Iterator[str]:
 
 def _machine(instance: str, names: Iterable[str], addresses: Iterable[str], span: Span) -> _Machine:
     own = [text for text in addresses if (address := ip_address_of(text)) and is_of_one_machine(address)]
-    hosts = [name for name in names if _HOST.fullmatch(name) and may_be_a_name(name) and not _NO_NAME.fullmatch(name)]
+    hosts = [name for name in names if _HOST.fullmatch(name) and may_be_a_name(name) and _is_of_one(name)]
     return _Machine(instance, hosts, own[0] if own else "", span)
+
+
+def _is_of_one(name: str) -> bool:
+    """Whether it is no id of EC2's, and no mere word for what runs on machines: people tag one so, and call logs so."""
+    word = not _NUMBER.search(name) and words_of(name) <= NO_HOST_OF_LINES
+    return not word and _NO_NAME.fullmatch(name) is None
 
 
 # --- tables
@@ -207,7 +202,7 @@ def _instances(table: Sequence[Sequence[str]]) -> int | None:
 def _read(table: Sequence[Sequence[str]], titles: Sequence[str]) -> tuple[int, Sequence[int], int] | None:
     """Where a table with titles has what."""
     at = _instances(table)
-    called = [title.lower().replace(" ", "_") for title in titles]
+    called = [_BETWEEN_WORDS.sub("", title.lower()) for title in titles]
     if at is None or len(called) != len(table[0]) or called[at] not in _INSTANCE_TITLES:
         return None
     names = [n for n, title in enumerate(called) if title in _NAME_TITLES]

@@ -113,6 +113,11 @@ def test_a_tag_that_two_instances_have_names_neither() -> None:
     assert "trn" not in {one.get("hostname") for one in told(text)}
 
 
+@pytest.mark.parametrize("tag", ["train", "gpu-worker", "subnet-0c55e1aa", "my box", ""])
+def test_a_tag_that_is_a_mere_word_or_an_id_names_none(tag: str) -> None:
+    assert len(told(json.dumps(reservations(instance(A, 40, tag))))) == 1
+
+
 def test_what_stands_before_a_cut_is_told() -> None:
     text = json.dumps(reservations(instance(A, 40, "n-a1"), instance(B, 41, "n-a2")))
     assert {one["instance_id"] for one in told(text[: text.index(B)])} == {A}
