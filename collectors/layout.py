@@ -124,9 +124,8 @@ Hosts = Mapping[str, tuple[Proof, str]]
 def placed_by_layout(collection: Collection) -> Collection:
     """The collection with the hosts of sources, and of their facts, that its layout proves (see above). Linear in the
     sources and their facts."""
-    facts: dict[str, list[Fact]] = defaultdict(list)
-    for fact in collection.facts:
-        facts[fact.span.path].append(fact)
+    collection = _numbered(collection)
+    facts = _by_path(collection.facts)
     if all(source.place.host for source in collection.sources):
         return Collection(collection.sources, (*collection.facts, *_aliases(facts, collection.sources)))
     hosts, labels = _hosts(collection, facts)
@@ -139,6 +138,24 @@ def placed_by_layout(collection: Collection) -> Collection:
     below |= dict(_below_marks(collection, facts, host_of, LABEL, placed_by_labels))
     moved = [_moved(fact, host_of, ids, said, below) for fact in collection.facts]
     return _on_one_machine(Collection(sources, (*moved, *_aliases(facts, sources))))
+
+
+def _numbered(collection: Collection) -> Collection:
+    """The same, with the ranks of lines that are labelled with nothing but these: they say whose directories are hosts."""
+    alone = {fact.span.path for fact in collection.facts if fact.kind == LABEL and not fact.data["name"]}
+    if not alone:
+        return collection
+    told = _by_path(fact for fact in collection.facts if fact.span.path in alone)
+    place = {id(f[n]): place for f in told.values() for n, place in placed_by_labels(f, {}).items()}
+    moved = (replace(fact, place=place[id(fact)]) if id(fact) in place else fact for fact in collection.facts)
+    return Collection(collection.sources, tuple(moved))
+
+
+def _by_path(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
+    found: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        found[fact.span.path].append(fact)
+    return found
 
 
 def _on_one_machine(collection: Collection) -> Collection:

@@ -48,6 +48,10 @@ _CLOCK = regex(r"\[?\d\d:\d\d:\d\d\b")
 _NUMBER, _WORD = regex(r"\d{1,20}"), regex(r"[a-z]{1,63}")
 #: A letter that counts as a number does: `trn-a`, `trn-b`.
 _SINGLE = regex(r"(?<=[-_])[a-z](?![a-z\d])")
+#: What a worker says of its rank behind its label.
+_INTRODUCES = regex(r"(?i)(?<![a-z\d_])(?:global[ _])?rank[ =:]{1,3}(?P<rank>\d{1,7})(?![\d.])")
+#: So many that do so are no accident.
+_INTRODUCED = 2
 #: Below so many lines, or so few in a hundred, nothing is said of a file; no job starts more workers than that on its hosts.
 _FEWEST, _SHARE, _MOST = 8, 90, 65536
 #: So many names are those of several hosts.
@@ -70,6 +74,7 @@ class _Look(Struct):
 
     seen: Counter[_Seen] = field(default_factory=Counter)
     logging: set[str] = field(default_factory=set)
+    ranks: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     known: dict[str, _Seen | None] = field(default_factory=dict)
     behind: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
@@ -85,6 +90,8 @@ class _Look(Struct):
                 self.behind[label.name].append(_NUMBER.sub("#", text[found.end() :]))
             if label.form != _BARE:
                 self.seen[label] += 1
+            if label.number is not None and (told := _INTRODUCES.search(text, found.end())):
+                self.ranks[label.number].add(int(told["rank"]))
             if label.name not in self.logging and _logs(text[found.end() :]):
                 self.logging.add(label.name)
         return label
@@ -125,7 +132,7 @@ def line_labels(inp: Input) -> Iterator[Fact]:
         if _lines_of(bare) * 100 >= lines * _SHARE and _may_be_bare_hosts(bare):
             yield from _labels(inp, _BARE, "", {name: first[name] for name in bare}, sure=_are_numbered_hosts(bare))
         return
-    form, numbers = next(iter(seen)).form, _meaning(seen)
+    form, numbers = next(iter(seen)).form, _introduced(look.ranks) or _meaning(seen)
     names = {label.name for label in seen}
     if names == {""} and numbers:
         yield Fact(KIND, _data(form, "", numbers, sure=True), inp.place, first[""], inp.source_id or inp.path)
@@ -210,6 +217,11 @@ def _meaning(seen: Counter[_Seen]) -> str:
         return "rank"
     blocks = {tuple(sorted(found)) for found in of.values()}
     return "local_rank" if len(of) > 1 and len(blocks) == 1 and blocks == {tuple(range(len(min(blocks))))} else ""
+
+
+def _introduced(ranks: Mapping[int, set[int]]) -> str:
+    """`rank`, if all workers that tell their rank behind their number have this number for it."""
+    return "rank" if len(ranks) >= _INTRODUCED and all(told == {number} for number, told in ranks.items()) else ""
 
 
 def placed_by_labels(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Place]:

@@ -77,7 +77,7 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     def all_roles(others: Bystanders) -> list[Role]:
         return _with_twins(kept, [role(match, others) for match in kept], progress.hosts, earlier.kernel)
 
-    kept = [without_survived(match, progress, single) for match in kept]
+    kept = [ends.retried.without(without_survived(match, progress, single)) for match in kept]
     graph = _related(kept, all_roles(others), clocks, earlier.kernel)
     if others.nodes and Role.ROOT not in graph.roles:  # a pod may have moved away from the node that is gone
         others = replace(others, nodes=frozenset())

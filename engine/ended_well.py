@@ -35,7 +35,7 @@ from msgspec import Struct, field
 from neuron_doctor.engine.agents import good_end
 from neuron_doctor.engine.bystanders import Bystanders, names_of_files
 from neuron_doctor.engine.ended_jobs import EndedJobs, ended_jobs
-from neuron_doctor.engine.facts import Fact, Source, pod_of
+from neuron_doctor.engine.facts import Fact, Place, Source, pod_of
 from neuron_doctor.engine.job_logs import job_logs, system_logs
 from neuron_doctor.engine.last_words import last_words
 from neuron_doctor.engine.made_good import MadeGood, has_succeeded, is_before, made_good
@@ -115,7 +115,7 @@ class EndedWell(Struct, frozen=True):
         if not _may_be_of(word, fact):
             return False
         if word.span.offset > fact.span.offset:
-            return bool(word.data.get("exited")) or word.source in single
+            return bool(word.data.get("exited")) or word.source in single or _are_of_one_process(word.place, fact.place)
         after_work = 0 <= self.last_step.get(word.source, -1) < word.span.offset
         return of_peer and after_work and bool(word.data.get("exited"))
 
@@ -254,6 +254,12 @@ def _may_be_of(word: Fact, fact: Fact) -> bool:
     return all(x is None or y is None or x == y for x, y in ((a.host, b.host), (a.rank, b.rank))) and (
         pods[0] == pods[1] or not all(pods)
     )
+
+
+def _are_of_one_process(a: Place, b: Place) -> bool:
+    """Whether two records of one log name one process, by its number or its rank; hosts and pods are compared elsewhere."""
+    named = [(x, y) for x, y in ((a.pid, b.pid), (a.rank, b.rank)) if x is not None and y is not None]
+    return bool(named) and all(x == y for x, y in named)
 
 
 def _of_slurm(facts: Sequence[Fact]) -> bool:

@@ -10,6 +10,8 @@ of a later one, it is over that it did not come up at first (the pod before it s
 ended then, has failed; so has one that Kubernetes shows as not ready, and it says nothing of what befell the pod later: that it
 was evicted, or ended again. Logs without a pod's name are two starts of one container if the name of one says so of the other,
 beside it (`app-previous.log` and `app-current.log` or `app.log`), and no pod is shown that does not work.
+
+And so is what a log tells of launches before the last one, if a launcher says between two failures that all workers ended well.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from neuron_doctor.engine.attempt_logs import logs_of_attempts
 from neuron_doctor.engine.ended_jobs import EndedJobs
 from neuron_doctor.engine.facts import Clock, Fact, Source, pod_of
+from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.regexes import regex
 
 KIND = "attempt"
@@ -64,6 +68,11 @@ class MadeGood(Struct, frozen=True):
     pods: frozenset[str] = frozenset()
     replaced: frozenset[str] = frozenset()
 
+    def without(self, match: Match) -> Match:
+        """The match without its records of such attempts, if others are not."""
+        left = tuple(fact for fact in match.facts if not self.holds(fact)) if self.spans else match.facts
+        return replace(match, facts=left) if 0 < len(left) < len(match.facts) else match
+
     def holds(self, fact: Fact) -> bool:
         """Whether a fact is of such an attempt."""
         pod = pod_of(fact.place.container)
@@ -96,6 +105,8 @@ def made_good(
     ended = frozenset(ended)
     logs |= logs_of_attempts([fact for fact in facts if fact.kind == KIND], sources)
     logs |= _earlier(sources, ended) | _before_interruptions(sources, ended)
+    for source, end in _earlier_launches(facts):
+        spans[source].append((0, end))
     for start in (*_failed_starts(facts, sources), *(() if broken else _starts_beside(facts, sources))):
         if pod_of(start.container) not in broken:
             spans[start.source].append((start.begin, start.end))
@@ -107,6 +118,21 @@ def made_good(
         frozenset(pods - _failed_since(facts)) if pods else frozenset(),
         _replaced(facts, jobs),
     )
+
+
+def _earlier_launches(facts: Iterable[Fact]) -> Iterator[tuple[str, int]]:
+    """Up to where each log tells of launches before the last one: a worker failed in one, and a launcher says below it that all
+    workers of the next ended well, before a worker failed again."""
+    told: dict[str, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.kind == "launcher-failure" or (fact.kind == "completion" and fact.data.get("workers")):
+            told[fact.source].append(fact)
+    for source, found in told.items():
+        failures = [fact.span.offset for fact in found if fact.kind == "launcher-failure"]
+        good = [fact.span.offset for fact in found if fact.kind == "completion"]
+        between = [at for at in good if min(failures, default=at) < at < max(failures, default=at)]
+        if between:
+            yield source, max(between)
 
 
 def _failed_since(facts: Iterable[Fact]) -> set[str]:

@@ -73,6 +73,14 @@ def test_ranks_alone_are_told_too(tmp_path: Path) -> None:
     assert places(tmp_path, labelled("[r00]", "[r01]", "[r02]")) == {(None, 2, None)}
 
 
+def test_numbers_that_workers_call_their_ranks_are_ranks_wherever_they_begin(tmp_path: Path) -> None:
+    lines = labelled("[8]", "[9]", "[10]", "[11]")
+    told = [f"[{number}] 2024-12-05 19:59:21 osprey rank {number}/32 start" for number in (8, 9)]
+    assert places(tmp_path, [*told, *lines]) == {(None, 11, None)}
+    assert places(tmp_path, [*told[:1], *lines]) == {(None, None, None)}
+    assert places(tmp_path, ["[9] rank 1 of group 4 joined", *told, *lines]) == {(None, None, None)}
+
+
 WORDS = (
     "trial fold expert slot lane microbatch bucket env pod container dataloader loader- group rack shard_ ckpt eval exp"
 )
@@ -155,3 +163,15 @@ def test_words_that_text_begins_with_are_no_hosts(tmp_path: Path) -> None:
     assert places(tmp_path / "list", [*once, f"node19 {LOST[41:]}"]) == {(None, None, None)}
     differ = [f"{name} {verb} {n}" for n in range(6) for name, verb in (("kestrel", "flies"), ("merlin", "casts"))]
     assert places(tmp_path / "differ", [*differ, f"merlin {LOST[41:]}"], sacct=sacct) == {(None, None, None)}
+
+
+def test_directories_are_hosts_by_the_ranks_that_their_lines_are_labelled_with(tmp_path: Path) -> None:
+    for host, first in (("heron", 0), ("osprey", 8), ("merlin", 16)):
+        ranks = range(first, first + 8)
+        told = [f"[{rank}] 2024-12-05 19:59:21 rank {rank}/24 start" for rank in ranks]
+        lines = [*told, *(f"[{rank}] 2024-Dec-05 21:24:41.0483 {7000 + rank}:7100 [0] {LOST}" for rank in ranks)]
+        (tmp_path / host).mkdir()
+        (tmp_path / host / "out.log").write_text("\n".join(lines) + "\n")
+    facts = collect(Request((str(tmp_path),)), rulebook()).facts
+    found = {(fact.place.host, fact.place.rank) for fact in facts if fact.kind == "hang-report"}
+    assert {("heron", 7), ("osprey", 8), ("merlin", 23)} <= found

@@ -168,6 +168,8 @@ def test_what_works_off_a_queue_tells_of_its_batches(tmp_path: Path, line: str, 
         "INFO reached max_steps=520, final checkpoint /fsx/olmo/ckpt/step519",
         "finished after 300 steps",
         "2026-11-10 20:00:00,784 done: 245 steps",
+        "2025-01-16 04:58:04,650 INFO embed: all done, exiting",
+        "mmlu_pro acc=0.5149 gsm8k acc=0.7883 n_errors=0 wrote report.json",
     ],
 )
 def test_a_program_that_made_all_its_steps_says_that_its_work_is_done(tmp_path: Path, line: str) -> None:
@@ -190,6 +192,8 @@ def test_a_program_that_made_all_its_steps_says_that_its_work_is_done(tmp_path: 
         "prefetch iterator exhausted, resetting",
         "memory exhausted",
         "retries exhausted",
+        "not all done, exiting because of errors",
+        "could not say who wrote report.json first",
     ],
 )
 def test_other_ends_are_none(tmp_path: Path, line: str) -> None:
