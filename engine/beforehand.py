@@ -3,8 +3,9 @@ boot, through the runs of other people; what it says of last week is a risk for 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -26,13 +27,22 @@ _PROCESSES = 2
 _EVER = 1 << 80
 
 
+class _Starts(Struct, frozen=True):
+    """When the run began: on each host, on the clocks that can be compared with one another (by the one that stands for them),
+    and by the dates of all clocks that have some, in their order."""
+
+    on_host: Mapping[str | None, Sequence[Moment]]
+    comparable: Mapping[Track, Sequence[Moment]]
+    dated: Sequence[Moment]
+
+
 class Beforehand(Struct, frozen=True):
     """The kernel logs and those of the system that hold what it said, and when on each clock the run began: with the first record
     of its logs, and with the first time that a process of it opened a device. The sources in `set_right` are dated like it at
     some place: their clocks were set."""
 
     kernel: frozenset[str]
-    starts: tuple[Moment, ...]
+    starts: _Starts
     clocks: Timeline
     set_right: frozenset[str] = frozenset()
 
@@ -51,24 +61,41 @@ class Beforehand(Struct, frozen=True):
         return bool(match.facts) and all(fact.source in self.kernel for fact in match.facts)
 
     def _older(self, fact: Fact) -> bool | None:
-        """Whether it is older than all beginnings on its host, and on other hosts as far as their clocks tell."""
+        """Whether it is older than the beginnings on its own host; where these do not tell, than those on other hosts, as far
+        as their clocks do."""
         moment = self.clocks.moment(fact)
-        apart = _MARGIN_OF_WALL_CLOCKS if fact.source in self.set_right else _MARGIN_OF_DATES
-        told = [self._before(moment, start, apart) for start in self.starts] if moment else []
+        if moment is None:
+            return None
+        own = self._told(moment, self.starts.on_host.get(moment.host, ()))
+        if False in own or (own == {True} and moment.host is not None):
+            return False not in own
+        others = self.starts.comparable.get(self.clocks.offsets.reference(moment.track), ())
+        told = self._told(moment, others)
         if False in told:
             return False
-        unsure = any(
-            older is None and moment and start.host == moment.host and self.clocks.difference(moment, start)
-            for older, start in zip(told, self.starts, strict=False)
-        )
-        return True if True in told and not unsure else None
+        if None in own:
+            return None
+        return True if True in told or self._is_dated_before(moment, fact.source) else None
 
-    def _before(self, moment: Moment, start: Moment, apart: int) -> bool | None:
-        gap = self.clocks.difference(moment, start)
-        if gap is None and {moment.instant.clock, start.instant.clock} <= _DATED:
-            return True if apart < start.instant.ns - moment.instant.ns < _UNSET else None
-        margin = _MARGIN if self.clocks.one_zone(moment, start) else _MARGIN_OF_WALL_CLOCKS
-        return gap.within(margin + 1, _EVER) if gap else None
+    def _told(self, moment: Moment, starts: Iterable[Moment]) -> set[bool | None]:
+        """What these beginnings tell that can be compared with the moment: None where it may be older and may not."""
+        found = set[bool | None]()
+        for start in starts:
+            if gap := self.clocks.difference(moment, start):
+                margin = _MARGIN if self.clocks.one_zone(moment, start) else _MARGIN_OF_WALL_CLOCKS
+                found.add(gap.within(margin + 1, _EVER))
+        return found
+
+    def _is_dated_before(self, moment: Moment, source: str) -> bool:
+        """Whether it is so by the dates alone of a beginning with which it cannot be compared."""
+        if moment.instant.clock not in _DATED:
+            return False
+        apart = _MARGIN_OF_WALL_CLOCKS if source in self.set_right else _MARGIN_OF_DATES
+        dated, ns = self.starts.dated, moment.instant.ns
+        since = range(
+            bisect_right(dated, ns + apart, key=_ns), bisect_left(dated, ns + _UNSET, key=_ns)
+        )  # most are of another host, and the first one tells
+        return any(self.clocks.difference(moment, dated[at]) is None for at in since)
 
 
 def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timeline) -> Beforehand:
@@ -79,8 +106,17 @@ def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timelin
     opened = [moment for fact in _opened(facts, logs) if (moment := clocks.moment(fact))]
     begun = [moment for s in sources if s.id in logs and (moment := clocks.clocks.beginning(s))]
     starts = _earliest([*opened, *begun])
+    on_host, comparable = defaultdict[str | None, list[Moment]](list), defaultdict[Track, list[Moment]](list)
+    for start in starts:
+        on_host[start.host].append(start)
+        comparable[clocks.offsets.reference(start.track)].append(start)
+    dated = sorted((start for start in starts if start.instant.clock in _DATED), key=_ns)
     ran = [start.instant for start in starts] + [s.last for s in sources if s.id in logs and s.last]
-    return Beforehand(system, starts, clocks, _set_right(facts, sources, ran))
+    return Beforehand(system, _Starts(on_host, comparable, dated), clocks, _set_right(facts, sources, ran))
+
+
+def _ns(moment: Moment) -> int:
+    return moment.instant.ns
 
 
 def _set_right(facts: Sequence[Fact], sources: Iterable[Source], ran: Iterable[Instant]) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -153,26 +153,56 @@ def _choose_roots(graph: Graph, kernel: frozenset[str]) -> None:
     matches = graph.matches
     explained = {link.effect for link in graph.links}
     candidates = [n for n, role in enumerate(graph.roles) if role is Role.CASCADE and n not in explained]
-    roots = [n for n in candidates if graph.matches[n].rule.role == "root"]
-    roots = [n for n in roots if not _is_one_of_several(graph.matches[n], [graph.matches[r] for r in roots])]
-    for number in sorted(roots, key=lambda n: _rank(graph.matches[n])):
-        stronger = next(
-            (r for r in roots if graph.roles[r] is Role.ROOT and _same(matches[number], matches[r], kernel)), None
-        )
+    roots = _without_several([n for n in candidates if matches[n].rule.role == "root"], matches)
+    chosen = _Roots()
+    for number in sorted(roots, key=lambda n: _rank(matches[n])):
+        alike = chosen.that_may_be_one_with(matches[number])
+        stronger = min((r for r in alike if _same(matches[number], matches[r], kernel)), default=None)
         if stronger is None:
             graph.roles[number] = Role.ROOT
+            chosen.add(number, matches[number])
         else:
             graph.roles[number] = Role.CONFIRMATION
             graph.links.append(
                 Link(number, stronger, EdgeType.CAUSED_BY, "the same cause at the same place", sure=True, distance=NEAR)
             )
-    graph.unexplained = [n for n in candidates if n not in roots]
+    left = set(roots)
+    graph.unexplained = [n for n in candidates if n not in left]
 
 
-def _is_one_of_several(match: Match, others: Iterable[Match]) -> bool:
-    """Whether its rule convicts nobody because it holds for another process as well."""
-    alike = (other for other in others if match.rule.sole and other.rule.id == match.rule.id)
-    return any(RELATIONS["same-process"](match, other) is False for other in alike)
+class _Roots:
+    """The roots so far, by cause and rule: thousands of ranks may fail by themselves, and few of them can be one."""
+
+    def __init__(self) -> None:
+        self.by_rule: dict[str, dict[tuple[str, bool], list[int]]] = defaultdict(lambda: defaultdict(list))
+        self.by_device: dict[tuple[str, int | None, bool], list[int]] = defaultdict(list)
+
+    def add(self, number: int, match: Match) -> None:
+        self.by_rule[match.rule.cause.id][match.rule.id, _is_placed(match)].append(number)
+        self.by_device[match.rule.id, match.place.device, bool(match.hosts)].append(number)
+
+    def that_may_be_one_with(self, match: Match) -> Iterator[int]:
+        """Those of the same cause; of the same rule and at a place, too, those that may complete it (see `_completes`)."""
+        own = match.rule.id, _is_placed(match)
+        for kind, numbers in self.by_rule[match.rule.cause.id].items():
+            if kind != own:
+                yield from numbers
+            elif match.place.device is not None:
+                yield from self.by_device[match.rule.id, match.place.device, not match.hosts]
+
+
+def _without_several(roots: Sequence[int], matches: Sequence[Match]) -> list[int]:
+    """Without those whose rule convicts nobody because it holds for another process as well."""
+    alike: dict[str, list[Match]] = defaultdict(list)
+    for number in roots:
+        alike[matches[number].rule.id].append(matches[number])
+
+    def is_one_of_several(match: Match) -> bool:
+        return match.rule.sole and any(
+            RELATIONS["same-process"](match, other) is False for other in alike[match.rule.id]
+        )
+
+    return [number for number in roots if not is_one_of_several(matches[number])]
 
 
 def _rank(match: Match) -> tuple[float, bool, int, str, str]:

@@ -35,7 +35,7 @@ from msgspec import Struct, field
 from neuron_doctor.engine.agents import good_end
 from neuron_doctor.engine.bystanders import Bystanders, names_of_files
 from neuron_doctor.engine.ended_jobs import EndedJobs, ended_jobs
-from neuron_doctor.engine.facts import Fact, Place, Source, pod_of
+from neuron_doctor.engine.facts import Fact, Place, Source, Value, pod_of
 from neuron_doctor.engine.job_logs import job_logs, system_logs
 from neuron_doctor.engine.last_words import last_words
 from neuron_doctor.engine.made_good import MadeGood, has_succeeded, is_before, made_good
@@ -194,17 +194,19 @@ def _done(words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> 
 
 def _tried_again(rows: Iterable[Fact]) -> frozenset[tuple[str, int]]:
     """Where the rows of steps of Slurm stand that failed, and were completed when a later step of that name did the same."""
-    steps = [row for row in rows if str(row.data.get("step", "")).isdigit()]
+    steps = [row for row in rows if str(row.data.get("step", "")).isdigit() and row.data.get("name")]
+    last: dict[tuple[Value, Value], int] = {}
+    for row in filter(_is_complete, steps):
+        last[_what(row)] = max(int(str(row.data["step"])), last.get(_what(row), 0))
     return frozenset(
         (row.source, row.span.offset)
         for row in steps
-        if not _is_complete(row) and any(_repeats(later, row) and _is_complete(later) for later in steps)
+        if not _is_complete(row) and int(str(row.data["step"])) < last.get(_what(row), 0)
     )
 
 
-def _repeats(later: Fact, row: Fact) -> bool:
-    same = all(later.data.get(name) == row.data.get(name) for name in ("job_id", "name"))
-    return same and bool(row.data.get("name")) and int(str(later.data["step"])) > int(str(row.data["step"]))
+def _what(row: Fact) -> tuple[Value, Value]:
+    return row.data.get("job_id"), row.data["name"]
 
 
 def _is_complete(row: Fact) -> bool:

@@ -249,7 +249,7 @@ def _starts_beside(facts: Sequence[Fact], sources: Sequence[Source]) -> Iterator
     for (before, stem), found in earlier.items():
         after, of_stem = later.get((before, stem), set()), pods.get(stem, set())
         if len(found) == len(after) == 1 and found.isdisjoint(got_on) and after <= got_on:
-            yield _Start(f"{min(of_stem)}/{stem}" if len(of_stem) == 1 else "", *found, earlier=True)
+            yield _Start(f"{min(of_stem)}/{stem}" if len(of_stem) == 1 else "", min(found), earlier=True)
 
 
 def _within(fact: Fact, start: _Start) -> bool:

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Source, Value, ranks_of
 from neuron_doctor.engine.match import canonical
 
+#: A kind of clock, and the host whose it is (none for UTC, which is that of all).
+_Clock = tuple[Clock | None, str | None]
 #: Shorter than this is no standstill (s): checkpoints, evaluations and compilations take minutes.
 _LEAST_S = 300
 _SECOND_NS = 10**9
@@ -96,7 +98,10 @@ def standstills(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fa
         return
     logs = {source.id: source for source in sources if source.kind == "log"}
     steps = _last_steps(facts, logs)
-    words = [fact for fact in facts if fact.kind == "no-step" and not _went_on(fact, steps)]
+    latest: dict[_Clock, int] = {}
+    for step in steps.values():
+        latest[_clock(step)] = max(_ns(step), latest.get(_clock(step), _ns(step)))
+    words = [fact for fact in facts if fact.kind == "no-step" and not _went_on(fact, steps, latest)]
     if words:
         longest = max(sorted(words, key=canonical), key=_waited_s)
         yield _standstill(
@@ -104,7 +109,9 @@ def standstills(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fa
         )
     if steps:
         yield from _idle(facts)
-    silent = [(seconds, step) for step in steps.values() if (seconds := _without_step_s(step, steps, logs)) >= _LEAST_S]
+    silent = [
+        (seconds, step) for step in steps.values() if (seconds := _without_step_s(step, latest, logs)) >= _LEAST_S
+    ]
     for seconds, step in sorted(silent, key=lambda one: (-one[0], canonical(one[1])))[:1]:
         told = f"a log goes on for {seconds // 60} minutes after the last step that it tells of"
         yield _standstill(step, seconds, "log", told)
@@ -143,21 +150,19 @@ def _waited_s(fact: Fact) -> int:
     return int(str(fact.data.get("waited_s", 60 * minutes)))
 
 
-def _went_on(fact: Fact, steps: Mapping[str, Fact]) -> bool:
+def _went_on(fact: Fact, steps: Mapping[str, Fact], latest: Mapping[_Clock, int]) -> bool:
     """Whether a step is told of after this."""
-    return any(
-        (step.source == fact.source and step.span.offset > fact.span.offset)
-        or (_comparable(fact, step) and _ns(step) > _ns(fact))
-        for step in steps.values()
-    )
+    own = steps.get(fact.source)
+    below = own is not None and own.span.offset > fact.span.offset
+    return below or (fact.instant is not None and latest.get(_clock(fact), fact.instant.ns) > fact.instant.ns)
 
 
-def _without_step_s(step: Fact, steps: Mapping[str, Fact], logs: Mapping[str, Source]) -> int:
+def _without_step_s(step: Fact, latest: Mapping[_Clock, int], logs: Mapping[str, Source]) -> int:
     """How long the log of a last step goes on after it, and all later ones of other logs; 0 where its clock does not tell."""
     last = logs[step.source].last
     if last is None or step.instant is None or last.clock is not step.instant.clock:
         return 0
-    return (last.ns - max(_ns(other) for other in steps.values() if _comparable(step, other))) // _SECOND_NS
+    return (last.ns - latest[_clock(step)]) // _SECOND_NS
 
 
 def _last_steps(facts: Iterable[Fact], logs: Mapping[str, Source]) -> dict[str, Fact]:
@@ -176,7 +181,7 @@ def _ns(fact: Fact) -> int:
     return fact.instant.ns if fact.instant else 0
 
 
-def _comparable(one: Fact, other: Fact) -> bool:
-    if one.instant is None or other.instant is None or one.instant.clock is not other.instant.clock:
-        return False
-    return one.instant.clock is Clock.UTC or one.source == other.source or one.place.host == other.place.host
+def _clock(fact: Fact) -> _Clock:
+    """The clock that gave the time of a fact: one of all hosts in UTC, else that of its host."""
+    clock = fact.instant.clock if fact.instant else None
+    return clock, None if clock is Clock.UTC else fact.place.host

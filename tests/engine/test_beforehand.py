@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import pytest
 from builders import hit, source
+from msgspec.structs import replace
 
 from neuron_doctor.engine.beforehand import beforehand
-from neuron_doctor.engine.facts import Clock, Fact, Place, Source
+from neuron_doctor.engine.clocks import clocks_of
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source
 from neuron_doctor.engine.match import Match
-from neuron_doctor.engine.timeline import timeline
+from neuron_doctor.engine.moments import Track
+from neuron_doctor.engine.offsets import estimate
+from neuron_doctor.engine.orders import Order
+from neuron_doctor.engine.timeline import Timeline, timeline
 
 DAY = 86_400.0
 START = 1_700_000_000.0
@@ -103,3 +108,20 @@ def test_a_record_of_now_beside_old_ones_is_of_now() -> None:
         hit("broke", at=t, offset=n, source="dmesg", host="a") for n, t in enumerate((START - 9 * DAY, START + 5))
     )
     assert not holds(old, now, sources=(DMESG, log))
+
+
+@pytest.mark.parametrize(("age", "older"), [(5 * 3600.0, True), (600.0, False), (-5 * 3600.0, False)])
+def test_a_host_that_shows_when_it_began_is_told_by_that_alone(age: float, older: bool) -> None:
+    """Another host began ten hours before it, and their clocks are known to agree: this one took a place that was free."""
+    logs = [source(f"rank{n}", host=host, rank=n) for n, host in enumerate("ab")]
+    begun = [Instant(round((START - hours * 3600) * 1e9), Clock.UTC) for hours in (0, 10)]
+    logs = [replace(log, first=first, last=first) for log, first in zip(logs, begun, strict=True)]
+    broke = hit("broke", at=START - age, clock=Clock.UTC, source="dmesg", host="a")
+    steps = [hit("y", source=log.id, host=log.place.host) for log in logs]
+    one, other = Track("a", Clock.UTC), Track("b", Clock.UTC)
+    now = begun[0].ns
+    agree = [Order(first, now, then, now, 0, "clock") for first, then in ((one, other), (other, one))]
+    sources = (DMESG, *logs)
+    clocks = Timeline(clocks_of(sources), estimate(agree))
+    match = Match(None, Place(), (), (broke,), None)  # type: ignore[arg-type]
+    assert beforehand((broke, *steps), sources, clocks).holds(match) is older

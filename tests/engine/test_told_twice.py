@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 from builders import hit, pack, progress, rule, source
 
-from neuron_doctor.engine.diagnosis import diagnose
+from neuron_doctor.engine.diagnosis import diagnose, diagnose_once
 from neuron_doctor.engine.facts import Collection
 from neuron_doctor.engine.grades import Role
 
@@ -39,3 +40,13 @@ def test_two_processes_or_two_kernels_tell_of_two_faults(tmp_path: Path, of_host
     sources = (source("s", kind=of_host), source("p", kind=of_rank), source("q"))
     found = diagnose(book, Collection(sources, (one, another, other)))
     assert [finding.role for finding in found.findings].count(Role.ROOT) == 2
+
+
+def test_thousands_of_faults_are_not_compared_with_one_another(tmp_path: Path) -> None:
+    ranks = range(3000)
+    facts = tuple(hit("raising", at=1000.0 + rank, source=f"r{rank}", rank=rank) for rank in ranks)
+    book = pack(tmp_path, rule("raised", "record: raising", cause="bug", at="process", patterns=("raising",)))
+    began = process_time()
+    found = diagnose_once(book, Collection(tuple(source(f"r{rank}") for rank in ranks), facts))
+    assert process_time() - began < 2
+    assert [finding.role for finding in found.findings] == [Role.ROOT]
