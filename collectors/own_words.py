@@ -25,6 +25,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from neuron_doctor.collectors.hints import has_shape_of_host
 from neuron_doctor.collectors.no_host_words import GROUPINGS, NO_HOST_OF_LINES, may_name_a_host, words_of
+from neuron_doctor.collectors.prompts import PROMPT
+from neuron_doctor.collectors.shown_machines import Shows, shown_by
 from neuron_doctor.collectors.sibling_hosts import Telling, beside_each_other, share_an_attempt, telling
 from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.hostnames import instance_in
@@ -71,8 +73,12 @@ def hosts_in_own_words(
 
 def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | None:
     """The one host that a source names for its own. Where there are `pods`, a word may be the name of one."""
+    facts = list(facts)
     own, others, instances = set(), set(), set()
+    prompts = _prompts_among_others(facts)
     for fact in facts:
+        if fact.kind == "env" and fact.span.offset in prompts:
+            continue
         if fact.kind == "env" and fact.place.host is None and (name := str(fact.data.get("value") or "")):
             variable = fact.data.get("name")
             said = variable in ("HOSTNAME", _SETTING) or (variable == _HEADING and fact.span.offset == 0)
@@ -93,6 +99,14 @@ def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | 
     [name] = own
     itself = instances == {instance_in(name)} and len(others) == 1
     return (name or None) if itself or not others - {name.casefold()} else None
+
+
+def _prompts_among_others(facts: Iterable[Fact]) -> frozenset[int]:
+    """Where prompts stand in a terminal that shows anything but its own host: whose the whole is, they do not say."""
+    prompts = [fact for fact in facts if fact.kind == "section" and fact.data["form"] == PROMPT]
+    shown = (shown_by(str(fact.data["command"]), str(fact.data["name"])) for fact in prompts)
+    others = any(one.what is Shows.OTHERS for one in shown)
+    return frozenset(fact.span.offset for fact in prompts) if others else frozenset()
 
 
 def _is_host(name: str, known: Sized[str]) -> bool:

@@ -30,7 +30,7 @@ from neuron_doctor.collectors.own_names import own_names
 from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
 from neuron_doctor.collectors.process_table import process_table
-from neuron_doctor.collectors.prompts import prompted_hosts
+from neuron_doctor.collectors.prompts import SHELL_LINE, prompted_hosts, shell_line
 from neuron_doctor.collectors.shown_zones import shown_zones
 from neuron_doctor.collectors.snapshot import lines_of
 from neuron_doctor.collectors.step_times import step_times
@@ -94,7 +94,7 @@ def text_collector(patterns: PatternSet, build: Callable[[Sequence[Pattern]], Ma
     it looks for: these patterns, and what it knows itself."""
 
     shapes = _Shapes()
-    wanted = (*patterns.patterns, TABLE_ROW)
+    wanted = (*patterns.patterns, TABLE_ROW, SHELL_LINE)
     matcher = build(wanted)
 
     def collect(inp: Input) -> Iterable[Fact]:
@@ -187,6 +187,9 @@ def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
             continue
         if pattern is TABLE_ROW:
             yield from memory_holder(candidate, scan.inp)
+            continue
+        if pattern is SHELL_LINE:
+            yield from shell_line(candidate, scan.inp)
             continue
         place, match = _where(scan, candidate, shape)
         if place is None:
