@@ -9,8 +9,9 @@ all lines are where the command shows a log or a state of the host (`shown_machi
 a loop that asks each host for such (`for h in a b; do echo "## $h"; ssh $h lsmod; done`).
 
 Below a prompt that names its host stands what its command shows of this host, and nothing where it shows anything else: of the
-kernel's log the lines of the kernel, of a state no line of a log, up to the first line that is none. A file that is called after
-a host is of that one. The output of a job is of the host where prompts of several hosts show: there each has its own.
+kernel's log its lines, up to the first other one; of a state no line of a log, and nothing where no prompt follows.
+A file that is called after a host is of that one. The output of a job is of the host where prompts of several hosts show: there
+each has its own.
 
 A shell whose prompt names no host (`sh-5.2$ `, as a session of AWS Systems Manager has it) is on the one that `hostname` showed
 in it, until it is left or another prompt shows: so are the lines of the kernel there, and the processes that `ps` lists.
@@ -84,7 +85,7 @@ def sectioned(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Plac
             itself = at < len(headings) and offsets[at] == fact.span.offset and headings[at].at is not None
             at -= not itself
             host = hosts.get(headings[at].name.casefold()) if at >= 0 and at not in ended else None
-            if host and _is_shown(fact, headings[at], several=several, itself=itself):
+            if host and _is_shown(fact, headings[at], headings[at + 1 : at + 2], several=several, itself=itself):
                 found[number] = replace(fact.place, host=host)
             elif not itself and at >= 0 and headings[at].at is not None:
                 ended.add(at)
@@ -200,15 +201,23 @@ def _above_kernels(headings: Iterable[_Heading], facts: Iterable[Fact]) -> Itera
             yield name
 
 
-def _is_shown(fact: Fact, heading: _Heading, *, several: bool, itself: bool) -> bool:
-    """Whether a record is of what a heading shows of its host, or the command `itself` tells it."""
+def _is_shown(fact: Fact, heading: _Heading, following: Sequence[_Heading], *, several: bool, itself: bool) -> bool:
+    """Whether a record is of what a heading shows of its host, or the command `itself` tells it. The output of a command that
+    shows a state ends where the next prompt is: below the last one anything may stand."""
     if itself or (heading.own and heading.what is Shows.JOB):
         return heading.own and heading.what is Shows.JOB and several
+    if heading.what is Shows.STATE and heading.at is not None:
+        return bool(following and following[0].at is not None) and not is_of_log(fact)
     if is_of_kernel(fact.span.text.encode()):
-        return heading.what is not Shows.STATE or not heading.own
+        return True
     if heading.what is Shows.STATE:
-        return fact.instant is None and fact.place.rank is None
+        return not is_of_log(fact)
     return heading.what is Shows.LOG or (heading.what is None and fact.kind == "process")
+
+
+def is_of_log(fact: Fact) -> bool:
+    """Whether a record is one of a log: of the kernel, or with a time or a rank, as no listing of a machine's state has them."""
+    return fact.instant is not None or fact.place.rank is not None or is_of_kernel(fact.span.text.encode())
 
 
 def _shape(name: str) -> str:

@@ -89,6 +89,31 @@ def test_nor_does_it_hold_past_what_follows_as_the_content_of_another_log(tmp_pa
     assert hosts(tmp_path, f"ops@trn-9:~$ neuron-ls\n{LOST}{KERNEL}") == [None, None]
 
 
+#: What a program says without a time, as a listing might.
+NOISE = "/dev/sda1  100G  100G     0 100% /\nOSError: [Errno 28] No space left on device\n"
+
+
+def test_a_state_is_what_stands_between_two_prompts(tmp_path: Path) -> None:
+    shown = f"ops@trn-9:~$ df -h\n{NOISE}"
+    assert set(hosts(tmp_path, shown)) == {None}
+    assert set(hosts(tmp_path, f"{shown}ops@trn-9:~$ exit\n")) == {"trn-9"}
+
+
+def own_host(folder: Path, command: str) -> str | None:
+    """The host of a terminal in which nothing else names one, beside the logs of other hosts."""
+    ranks = {name: "".join(f"[rank{n}]: {LOST}" for n in numbers) for name, numbers in (("a", (0, 1)), ("b", (2, 3)))}
+    (folder / "a.log").write_text(f"ops@trn-8:~$ {command}\n{ranks['a']}")
+    (folder / "b.log").write_text(f"SLURMD_NODENAME=trn-9\n{ranks['b']}")
+    [place] = {s.place.host for s in collect(Request((str(folder),)), rulebook()).sources if s.path.endswith("a.log")}
+    return place
+
+
+def test_a_whole_terminal_is_of_its_host_where_its_commands_may_have_shown_all_of_it(tmp_path: Path) -> None:
+    assert own_host(tmp_path, "./run.sh 0") == "trn-8"
+    for command in ("uptime", "dmesg", "cat run/a.txt", "srun ./run.sh", ""):
+        assert own_host(tmp_path, command) is None, command
+
+
 LOOPS = [
     ("for h in {}; do echo \"## $h\"; ssh $h 'sudo dmesg | tail'; done", True),
     ('for h in {}; do printf "## ${{h}}"; timeout 9 ssh -t me@${{h}} dmesg; done | tee all', True),
