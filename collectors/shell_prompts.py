@@ -34,8 +34,6 @@ _UNNAMED = (
 _FORM = regex(rf"(?:\([\w.-]{{1,40}}\) )?(?:{'|'.join((*_NAMED, *_UNNAMED))})(?=[ \t]|$)[ \t]*(?P<command>[^\n]*)")
 #: What Docker calls a container that was given no name.
 _CONTAINER = regex(r"[\da-f]{12}")
-#: One of these stands in each.
-_ENDS = ("$", "#", "%", "➜", "❯")
 #: How they look in bytes, to find those that may be one among many lines; the start of an arrow is enough.
 ENDS_IN_BYTES = r"\$[ \t\r\n\x1b]|[\w~/\]]#[ \t\r\n\x1b]|\] ?%[ \t\r\n\x1b]|@[^\n]{1,120}% |➜ |❯ "
 #: No prompt is looked for in more of a line (bytes).
@@ -54,7 +52,8 @@ class Prompt(Struct, frozen=True):
 
 def prompt_of(text: str) -> Prompt | None:
     """The prompt with which a line without colours begins."""
-    if not any(end in text for end in _ENDS) or not (found := _FORM.match(text)):
+    ended = "$" in text or "#" in text or "%" in text or "➜" in text or "❯" in text  # as few lines are
+    if not ended or not (found := _FORM.match(text)):
         return None
     host = found["colon"] or found["bracket"] or found["short"] or found["within"] or ""
     named, container = ("", host) if _CONTAINER.fullmatch(host) else (host, "")

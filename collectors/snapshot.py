@@ -25,7 +25,9 @@ _OPENING = 2048
 
 #: A `set -x` echo, the prompt of a root without a name, or a heading of a collecting script, with the command that follows it.
 _MARKED = regex(r"\s{0,4}(?:[#+]|={2,}(?!>)|-{3,}|#{2,}|\*{2,})[ \t]+(?P<command>[A-Za-z/_.][^\n]*)$")
-_INDENT, _ECHOED, _BEGINS_COMMAND = regex(r"\s{0,4}"), regex(r"\s{0,4}\+"), regex(r"[A-Za-z/_.]")
+_ECHOED, _BEGINS_COMMAND = regex(r"\s{0,4}\+"), regex(r"[A-Za-z/_.]")
+#: So many blanks may stand before a prompt.
+_INDENT = 4
 
 
 #: What `date` prints (also above the long table of squeue), before the output of the command that matters.
@@ -88,8 +90,8 @@ def command_of(text: str) -> str | None:
 
 def _prompt(text: str) -> Prompt | None:
     """The prompt on a line, with a command."""
-    indent = _INDENT.match(text)
-    prompt = prompt_of(text[indent.end() :] if indent else text)
+    plain = text.lstrip()
+    prompt = prompt_of(plain) if len(text) - len(plain) <= _INDENT else None
     return prompt if prompt and _BEGINS_COMMAND.match(prompt.command) else None
 
 

@@ -52,6 +52,7 @@ _MAYBE_KERNEL = (
 #: So much is known at once of the shapes of lines.
 _MOST_KNOWN = 8192
 _NEWLINE = ord("\n")
+_ENDS_OF_PROMPTS = frozenset({b"$", b"#", b"%"})
 
 
 class _Known(Struct, frozen=True):
@@ -144,6 +145,10 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
         if block.last and scan.inp.extent.end is None:
             scan.inp.unended = block.data[-1:] not in (b"", b"\n")
             yield from cut_traceback(block, scan.inp)
+            if block.data[-1:] in _ENDS_OF_PROMPTS:  # as a terminal was copied that waits for a command
+                begin, end = block.line_bounds(len(block.data) - 1)
+                last = Candidate(Lines(block, scan.shapes.gists), begin, end, begin, SHELL_LINE)
+                yield from shell_line(last, scan.inp)
     yield from _ended_storms(scan, None)
     if not size and not scan.inp.extent.begin:
         raise UnreadableInput("the file is empty")

@@ -96,7 +96,8 @@ NOISE = "/dev/sda1  100G  100G     0 100% /\nOSError: [Errno 28] No space left o
 def test_a_state_is_what_stands_between_two_prompts(tmp_path: Path) -> None:
     shown = f"ops@trn-9:~$ df -h\n{NOISE}"
     assert set(hosts(tmp_path, shown)) == {None}
-    assert set(hosts(tmp_path, f"{shown}ops@trn-9:~$ exit\n")) == {"trn-9"}
+    for following in ("ops@trn-9:~$ exit\n", "ops@trn-9:~$ ", "ops@trn-9:~$", "[ops@trn-9 ~]#"):
+        assert set(hosts(tmp_path, f"{shown}{following}")) == {"trn-9"}
 
 
 def own_host(folder: Path, command: str) -> str | None:
