@@ -18,6 +18,7 @@ from io import BufferedReader
 
 from msgspec import Struct
 
+from neuron_doctor.collectors.shell_prompts import prompt_on
 from neuron_doctor.collectors.streams import CHUNK, Member
 from neuron_doctor.engine.regexes import regex
 
@@ -40,8 +41,6 @@ _HEADING = regex(
 #: Of `salt`; it counts only where the first heading is one, for a block of another shell may hold such lines.
 _OF_SALT = regex(rb"^(?P<salt>" + _NUMBERED + rb"):[ \t]*\r?\n(?= {4})", re.MULTILINE)
 _INDENT = regex(rb"^ {4}", re.MULTILINE)
-#: What may stand above the first heading: blank lines, and the command itself.
-_ABOVE = regex(rb"\s*(?:(?:[\w.@~:/\[\] -]{0,80}[$#]|\+) [^\n]{1,300}\n\s*)?")
 #: No heading is longer (bytes).
 _LONGEST = 4096
 #: A longer line is handed on in pieces (bytes).
@@ -72,8 +71,18 @@ class _Reader(Struct):
 def is_of_blocks(head: bytes) -> bool:
     """Whether a file that begins so is made of the blocks of hosts."""
     head = head.removeprefix(BOM_UTF8)
-    above = _ABOVE.match(head[:_LONGEST])
-    return bool(above and any(shape.match(head, above.end()) for shape in (_HEADING, _OF_SALT)))
+    above = _above(head[:_LONGEST])
+    return any(shape.match(head, above) for shape in (_HEADING, _OF_SALT))
+
+
+def _above(head: bytes) -> int:
+    """Where blank lines end that may stand above the first heading, and the command itself."""
+    begin = len(head) - len(head.lstrip())
+    end = head.find(b"\n", begin) + 1
+    line = head[begin:end].rstrip()
+    if not end or not (line.startswith((b"+ ", b"# ")) or prompt_on(line)):
+        return begin
+    return len(head) - len(head[end:].lstrip())
 
 
 def members_of_blocks(source: BufferedReader) -> Iterator[Member]:
@@ -82,8 +91,7 @@ def members_of_blocks(source: BufferedReader) -> Iterator[Member]:
     while reader.fill() and len(reader.data) < _LONGEST:
         pass
     reader.data = reader.data.removeprefix(BOM_UTF8)
-    above = _ABOVE.match(reader.data)
-    reader.heading = _OF_SALT if above and _OF_SALT.match(reader.data, above.end()) else _HEADING
+    reader.heading = _OF_SALT if _OF_SALT.match(reader.data, _above(reader.data[:_LONGEST])) else _HEADING
     heading = reader.heading.search(reader.data)
     times: Counter[bytes] = Counter()
     while heading is not None:

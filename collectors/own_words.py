@@ -11,7 +11,7 @@ The log of a whole job says so as well, of the host of its launcher alone. So a 
   container's id and a pod's name are none), or the variable is one that never names anything else (`SLURMD_NODENAME`); or the
   program calls it a host among its own settings (`host=hera node_rank=2 world=128`), the word is none that a container or a
   part of a program is called by, and there are no pods; whoever saved the log may have said it in its first line
-  (`# node: ip-10-0-3-7`);
+  (`# node: ip-10-0-3-7`); the prompts of a terminal do, where all that stands below them may be what their own host showed;
 - sources that name another host ran at the same time, or did so in each attempt (or tell all of ranks in it), tell of no rank
   that it tells of, and two hosts at least tell of processes of their own. What one `mpirun` says for all has no such neighbour.
 """
@@ -19,13 +19,18 @@ The log of a whole job says so as well, of the host of its launcher alone. So a 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection as Sized
 from collections.abc import Iterable, Mapping, Sequence
 
 from neuron_doctor.collectors.hints import has_shape_of_host
 from neuron_doctor.collectors.no_host_words import GROUPINGS, NO_HOST_OF_LINES, may_name_a_host, words_of
+from neuron_doctor.collectors.prompts import PROMPT
+from neuron_doctor.collectors.sections import is_of_log
+from neuron_doctor.collectors.shown_machines import Shows, shown_by
 from neuron_doctor.collectors.sibling_hosts import Telling, beside_each_other, share_an_attempt, telling
+from neuron_doctor.collectors.text import is_of_kernel
 from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.hostnames import instance_in
 from neuron_doctor.engine.pod_names import SUFFIX
@@ -72,8 +77,12 @@ def hosts_in_own_words(
 
 def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | None:
     """The one host that a source names for its own. Where there are `pods`, a word may be the name of one."""
+    facts = list(facts)
     own, others, instances = set(), set(), set()
+    prompts = _prompts_among_others(facts)
     for fact in facts:
+        if fact.kind == "env" and fact.span.offset in prompts:
+            continue
         if fact.kind == "env" and fact.place.host is None and (name := str(fact.data.get("value") or "")):
             variable = fact.data.get("name")
             said = variable in ("HOSTNAME", _SETTING) or (variable == _HEADING and fact.span.offset == 0)
@@ -94,6 +103,21 @@ def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | 
     [name] = own
     itself = instances == {instance_in(name)} and len(others) == 1
     return (name or None) if itself or not others - {name.casefold()} else None
+
+
+def _prompts_among_others(facts: Sequence[Fact]) -> frozenset[int]:
+    """Where prompts stand in a terminal that shows anything but its own host: whose the whole is, they do not say. Records of a
+    log below a command that shows none are another's."""
+    prompts = {f.span.offset: f for f in facts if f.kind == "section" and f.data["form"] == PROMPT}
+    offsets = sorted(prompts)
+    shown = [shown_by(str(f.data["command"]), str(f.data["name"])).what for _, f in sorted(prompts.items())]
+    above = ((fact, bisect_left(offsets, fact.span.offset) - 1) for fact in facts if prompts and is_of_log(fact))
+    strange = any(at >= 0 and not _may_show(shown[at], fact) for fact, at in above)
+    return frozenset(offsets) if strange or Shows.OTHERS in shown else frozenset()
+
+
+def _may_show(what: Shows, record: Fact) -> bool:
+    return what in (Shows.LOG, Shows.JOB) or (what is Shows.KERNEL and is_of_kernel(record.span.text.encode()))
 
 
 def _is_host(name: str, known: Sized[str]) -> bool:

@@ -1,25 +1,29 @@
 """Logs of pods below the commands that showed them: `$ kubectl -n inference logs mistral-hp5x7 -c main --previous`.
 
-What stands below, up to the next command at a prompt alike, is of that container. Lines that begin with `+` may be those of a
-script in the container itself. Of a workload (`deployment/llm`) or a label nothing is known: any of their pods may be shown.
+What stands below, up to the next prompt, is of that container. Lines that begin with `+` may be those of a script in the
+container itself, unless that is how the command above was echoed.
+
+Of a workload (`deployment/llm`) or a label nothing is known: any of their pods may be shown.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from shlex import shlex
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from neuron_doctor.collectors.command_lines import pipelines, tool_of
+from neuron_doctor.collectors.prompts import ECHO, PROMPT
+from neuron_doctor.collectors.shown_machines import ASIDE
 from neuron_doctor.collectors.snapshot import command_of
 from neuron_doctor.engine.facts import Collection, Fact, Place, pod_of
 from neuron_doctor.engine.made_good import EARLIER, SHOWN
 from neuron_doctor.engine.regexes import regex
 
-_CLIENTS = frozenset({"kubectl", "oc"})
+_CLIENTS = frozenset({"kubectl", "oc", "k"})
 #: Options of kubectl, and of `kubectl logs`, that a value follows.
 _VALUED = frozenset(
     {
@@ -47,10 +51,6 @@ _VALUED = frozenset(
     | {"--as", "--token", "--request-timeout"}
 )
 _OF_PODS = frozenset({"pod", "pods", "po"})
-#: What prints nothing, or a line of its own, before or after a command.
-_ASIDE = frozenset({"cd", "set", "export", "sleep", "true", ":", "echo", "printf", "date"})
-_NESTED, _INTO_FILE, _BETWEEN = regex(r"[<>&|;]*[()][()<>&|;]*"), regex(r"[&|]*[<>][<>&|]*"), regex(r"[;&|]+")
-_ASSIGNED = regex(r"[A-Za-z_]\w{0,100}=")
 _NAME = regex(r"[a-z\d](?:[a-z\d.-]{0,251}[a-z\d])?")
 
 
@@ -61,82 +61,86 @@ class Shown(Struct, frozen=True):
     earlier: bool
 
 
+class _Asked(Struct):
+    """What a client of Kubernetes was asked: words that are no options, the container, whether for that before its last start."""
+
+    words: list[str]
+    container: str = ""
+    earlier: bool = False
+    labelled: bool = False
+    several: bool = False
+
+
 def shown_by(command: str) -> Shown | None:
     """What a command shows; None where it is none that shows the log of one pod, or shows more than that."""
     try:
-        pipelines = list(_pipelines(command))
+        commands = [pipeline.words for pipeline in pipelines(command)]
     except ValueError:  # a quotation mark too many
         return None
-    shown = {_shown_by(words) for words in pipelines if words[0] not in _ASIDE}
+    shown = {_shown_by(words) for words in commands if words[0] not in ASIDE}
     return shown.pop() if len(shown) == 1 else None
 
 
-def _pipelines(line: str) -> Iterator[list[str]]:
-    """The words of the first command of each pipeline on a line, without what it sends elsewhere. Raises ValueError for a line
-    that is not closed, or runs commands within others."""
-    tokens = shlex(line.removesuffix("\\"), posix=True, punctuation_chars=True)
-    tokens.whitespace_split = True
-    words: list[str] = []
-    into_file = filtered = False
-    for token in (*tokens, ";"):
-        if into_file:
-            into_file = False
-        elif _NESTED.fullmatch(token):
-            raise ValueError(token)
-        elif _INTO_FILE.fullmatch(token):
-            words = words[:-1] if words and words[-1] in ("1", "2") else words  # 2> errors
-            into_file = True
-        elif _BETWEEN.fullmatch(token):
-            filtered = token in ("|", "|&")
-            if words and not filtered:
-                yield words
-                words = []
-        elif not filtered and (words or not (token in ("sudo", "time") or _ASSIGNED.match(token))):
-            words = [*words, token]
+def executed_by(words: Sequence[str]) -> tuple[str, Sequence[str]] | None:
+    """The container in which `kubectl exec` runs a command, and that command; None for anything else."""
+    if tool_of(words) not in _CLIENTS or "--" not in words:
+        return None
+    at = words.index("--")
+    asked = _asked(words[:at])
+    name = _pod(asked.words[1:]) if asked.words[:1] == ["exec"] and not asked.labelled else ""
+    return (_in_pod(name, asked.container), words[at + 1 :]) if name else None
 
 
 def _shown_by(words: Sequence[str]) -> Shown | None:
-    if words[0].rpartition("/")[2] not in _CLIENTS:
+    if tool_of(words) not in _CLIENTS:
         return None
-    plain: list[str] = []
-    container, earlier, several, valued = "", False, False, ""
+    asked = _asked(words)
+    if asked.labelled or asked.words[:1] not in (["logs"], ["log"]):
+        return None
+    _, *of = asked.words
+    container = "" if asked.several else asked.container or (of[1] if len(of) > 1 else "")
+    name = _pod(of[:1]) if len(of) <= 2 else ""  # noqa: PLR2004 - a pod, and its container
+    return Shown(_in_pod(name, container), asked.earlier) if name else None
+
+
+def _asked(words: Sequence[str]) -> _Asked:
+    asked, valued = _Asked([]), ""
     for word in words[1:]:
         name, equals, value = word.partition("=")
         if not valued and word.startswith("-") and not word.startswith("--"):
             letters = len(word) - len(word[1:].lstrip("pf")) - 1  # those of options without a value
-            earlier |= "p" in word[1 : letters + 1] and value != "false"
+            asked.earlier |= "p" in word[1 : letters + 1] and value != "false"
             name, value = f"-{word[letters + 1 :][:1]}", word[letters + 2 :].removeprefix("=")
             equals = value
         if valued:
-            container = word if valued in ("-c", "--container") else container
+            asked.container = word if valued in ("-c", "--container") else asked.container
             valued = ""
         elif word.startswith("-"):
-            container = value if name in ("-c", "--container") and equals else container
-            earlier |= name == "--previous" and value != "false"
-            several |= name == "--all-containers" and value != "false"
+            asked.container = value if name in ("-c", "--container") and equals else asked.container
+            asked.earlier |= name == "--previous" and value != "false"
+            asked.several |= name == "--all-containers" and value != "false"
+            asked.labelled |= name in ("-l", "--selector")
             valued = name if name in _VALUED and not equals else ""
-            if name in ("-l", "--selector"):
-                return None
         else:
-            plain.append(word)
-    return _shown(plain, "" if several else container, earlier=earlier)
+            asked.words.append(word)
+    return asked
 
 
-def _shown(words: Sequence[str], container: str, *, earlier: bool) -> Shown | None:
-    if len(words) not in (2, 3) or words[0] not in ("logs", "log"):  # the verb, and of what
-        return None
-    kind, slash, name = words[1].rpartition("/")
-    if (slash and kind not in _OF_PODS) or not _NAME.fullmatch(name):
-        return None
-    named = container or (words[2] if len(words) > 2 else "")  # noqa: PLR2004
-    return Shown(f"{name}/{named}" if _NAME.fullmatch(named) else name, earlier)
+def _pod(words: Sequence[str]) -> str:
+    """The one pod that is named; nothing for a workload, or what a shell has yet to fill in."""
+    kind, slash, name = words[0].rpartition("/") if len(words) == 1 else ("", "", "")
+    return name if (not slash or kind in _OF_PODS) and _NAME.fullmatch(name) else ""
+
+
+def _in_pod(name: str, container: str) -> str:
+    return f"{name}/{container}" if _NAME.fullmatch(container) else name
 
 
 def placed_by_commands(collection: Collection) -> Collection:
     """The collection with the containers whose logs commands in the files themselves show, for what has no place."""
     headings: dict[str, list[Fact]] = defaultdict(list)
     for fact in collection.facts:
-        if fact.kind == "section" and fact.data["form"] == "shell":
+        if fact.kind == "section" and fact.data["form"] in (PROMPT, ECHO):
             headings[fact.span.path].append(fact)
     found = {path: below for path, told in headings.items() if (below := _below(told))}
     if not found:
@@ -154,7 +158,8 @@ def _below(headings: Sequence[Fact]) -> list[tuple[int, Shown | None]]:
     ordered = sorted(headings, key=lambda fact: fact.span.offset)
     shown = [(fact, shown_by(command_of(fact.span.text) or "")) for fact in ordered]
     prompts = {_prompt(fact) for fact, of in shown if of}
-    return [(f.span.offset, of) for f, of in shown if _prompt(f) in prompts] if prompts else []
+    ends = ((f.span.offset, of) for f, of in shown if f.data["form"] == PROMPT or _prompt(f) in prompts)
+    return list(ends) if prompts else []
 
 
 def _prompt(heading: Fact) -> str:

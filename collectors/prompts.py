@@ -1,76 +1,66 @@
-"""The host on which a terminal was recorded (script(1), a pane of tmux, what was copied from a window): its prompts name it.
-
-Shells show the name of their host before each command: Debian and Ubuntu `user@host:dir$ ` (and, as the title of the window,
-`user@host: dir`), Red Hat and Amazon Linux `[user@host dir]$ `, who likes it short `host:~/dir$ ` or `[host:~/dir] $ `. A command
-names other hosts the same way (`scp x u@b:/tmp`), so only the beginning of a line counts.
+"""The host on which a terminal was recorded (script(1), a pane of tmux, what was copied from a window): its prompts name it
+(`shell_prompts`).
 
 A worker that was started by hand got its numbers in front of the command (`$ RANK=5 LOCAL_RANK=1 python train.py`): where all
 commands of a terminal that give any give the same, what is shown up to the next prompt is of that rank; where the command goes on
 behind it, or what it sets does, up to a launcher, which gives its workers other numbers.
 
-Where prompts name several hosts, what is shown below one is of its host, unless the command shows what others say, or a file that
-may be anybody's (see sections).
+Each prompt, and each command that a script echoes, is told as a heading of what stands below it; whose that is, `sections` says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.environment import place_of_environment
-from neuron_doctor.collectors.prefixes import cleaned
+from neuron_doctor.collectors.masking import without_secrets
+from neuron_doctor.collectors.matches import Candidate
+from neuron_doctor.collectors.shell_prompts import ENDS_IN_BYTES, Prompt, prompt_of, prompt_on
 from neuron_doctor.engine.facts import Fact, Place, Span, Value, span_of
+from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.regexes import regex
 
-_USER_AND_HOST = r"[a-z_][\w.-]{0,31}@(?P<host>[A-Za-z][\w.-]{0,252}|[\da-f]{12})"
-#: A prompt with the directory that every shell has: `~`, one below it, or an absolute one.
-_PROMPTS = (
-    regex(rf"(?:\([\w.-]{{1,40}}\) )?{_USER_AND_HOST}:[~/][^\s$#]{{0,200}}[$#](?:$| )"),
-    regex(rf"(?:\([\w.-]{{1,40}}\) )?\[{_USER_AND_HOST} [^\s\]]{{1,200}}\][$#](?:$| )"),
-    regex(r"(?:\([\w.-]{1,40}\) )?(?P<host>[A-Za-z][\w.-]{1,62}):~[^\s$#]{0,200}[$#](?:$| )"),
-    regex(r"(?:\([\w.-]{1,40}\) )?\[(?P<host>[A-Za-z][\w.-]{1,62}):[~/][^\s\]]{0,200}\] ?[$#%](?:$| )"),
-)
-#: What Docker calls a container that was given no name.
-_CONTAINER = regex(r"[\da-f]{12}")
-
-
+#: The forms of the heading that a prompt is, of that which a script echoes, and of that which says where a shell is.
+PROMPT, ECHO, SESSION = "prompt", "shell", "session"
 #: A variable that is set for one command, or for all that follow.
 _SETTING = regex(r"(?:^|[\s;&])(?P<name>(?:LOCAL_)?RANK)=(?P<value>[^\s;&]{0,40})")
 #: What starts workers itself, and counts hosts by this variable.
 _LAUNCHERS = regex(r"\b(?:torchrun|torch\.distributed\.(?:run|launch)|srun|mpirun|mpiexec|accelerate launch)\b")
 #: What goes on behind the next prompt: a variable that is set for all that follow, and a command in the background.
 _GOES_ON = regex(r"(?:^|[\s;&])export\s|(?<!&)&\s*$")
-
-
-#: What speaks for others than the machine on which it is called.
-OF_OTHERS = regex(
-    r"(?:sudo )?(?:\w+=\S* )*(?:ssh|scp|rsync|pdsh|clush|dsh|ansible\S*|kubectl|oc|aws|srun|mpirun|mpiexec|sbatch|docker|tmux"
-    r"|screen|s(?:acct|info|queue|control)|for|while|git|curl|python3? -m json"
-    r"|(?:z?cat|tail|head|less|more|z?grep|vim?)(?! [^|;]*/(?:var/log|proc|sys)/))\b"
+#: What a shell echoes that was told to (`set -x`), and root's prompt without a name, before what may show something.
+_TELLING = (
+    r"(?:ssh|dmesg|journalctl|echo|exit|date|sleep|wait|scp|rsync|tar|mkdir|sbatch|squeue|sinfo|sacct|scontrol|kubectl|aws|ansible"
+    r"|ansible-playbook|pdsh|clush|cat|tail|head|less|grep|ls|cd|for|python3?|torchrun|srun|mpirun|sudo|timeout)\b"
 )
+_ECHOED = regex(rf"(?:\+{{1,3}} (?={_TELLING})|# (?=(?:sudo )?ssh ))(?P<command>[^\n]*)")
+#: What is looked for beside the patterns of the rules: how prompts end, and echoes begin.
+SHELL_LINE = Pattern("shell-line", rf"{ENDS_IN_BYTES}|\+ {_TELLING}|# (?:sudo )?ssh ", emits="section")
+#: What may be a prompt or an echo behind a time or a label.
+_WITHIN = regex(rb"(?:\+|[$#]) (?:sudo )?[\w./]")
+_ASKS_WHERE, _NAME = regex(r"hostname(?: -[sf])?"), regex(r"[A-Za-z\d][\w.-]{0,252}")
+#: An end of a prompt.
+_MARK = regex(rb"[$#%](?=[ \t\r\n\x1b]|\Z)")
 
 
 def prompted_hosts(inp: Input) -> Iterator[Fact]:
-    """For each host that prompts in the first 64 KiB name: that it is one, and the variable which they show; the rank
-    that all commands give, if they give one, for each of these commands; and what is below each where hosts are several."""
+    """For each host that prompts in the first 64 KiB name: that it is one, and the variable which they show; and the rank that
+    all commands give, if they give one, for each of these commands."""
     seen: set[str] = set()
     commands: list[tuple[str, Span]] = []
-    hosts: list[str] = []
-    head, offset = inp.head(), 0
-    for number, raw in enumerate(head.split(b"\n") if _may_prompt(head) else (), 1):
-        if _may_prompt(raw) and (prompt := _prompted(raw)):
-            host, command = prompt
-            span = span_of(inp.path, raw.rstrip(b"\r"), offset, number, 1)
-            commands.append((command, span))
-            hosts.append(host)
-            if host not in seen and not _CONTAINER.fullmatch(host):
-                seen.add(host)
-                for kind, data in (("identity", {"hostname": host}), ("env", {"name": "HOSTNAME", "value": host})):
-                    yield Fact(kind, data, inp.place, span, inp.source_id or inp.path)
-        offset += len(raw) + 1
-    for host, (command, span) in zip(hosts, commands, strict=True) if len(seen) > 1 else ():
-        told: dict[str, Value] = {"form": "prompt", "name": "" if OF_OTHERS.match(command) else host}
-        yield Fact("section", told, inp.place, span, inp.source_id or inp.path)
+    for prompt, raw, offset, number in _prompts(inp.head()):
+        span = span_of(inp.path, raw, offset, number, 1)
+        commands.append((prompt.command if prompt.host or prompt.container else "", span))
+        if prompt.host and prompt.host not in seen:
+            seen.add(prompt.host)
+            for kind, data in (
+                ("identity", {"hostname": prompt.host}),
+                ("env", {"name": "HOSTNAME", "value": prompt.host}),
+            ):
+                yield Fact(kind, data, inp.place, span, inp.source_id or inp.path)
     started = [(_place_of(command), span, until) for command, span, until in _ended(commands) if "RANK=" in command]
     for place, span, until in started if len({place for place, *_ in started}) == 1 else ():
         if place.rank is not None:
@@ -78,8 +68,41 @@ def prompted_hosts(inp: Input) -> Iterator[Fact]:
             yield Fact("env", said, place.over(inp.place), span, inp.source_id or inp.path)
 
 
-def _may_prompt(raw: bytes) -> bool:
-    return b"@" in raw or b":~" in raw or b":/" in raw
+def shell_line(candidate: Candidate, inp: Input) -> Iterator[Fact]:
+    """A heading for a prompt, or for a command that a shell echoes; one for the name that a shell shows which prompts none."""
+    block, (begin, end) = candidate.lines.block, candidate.reach
+    raw = block.data[begin:end].rstrip(b"\r")
+    prompt, form = prompt_on(raw), PROMPT
+    if prompt is None and _WITHIN.search(raw):
+        message = candidate.lines.gist(begin, end).message
+        behind, echoed = prompt_of(message), _ECHOED.match(message)
+        prompt = Prompt(behind.command) if behind else Prompt(echoed["command"]) if echoed else None
+        form = PROMPT if behind else ECHO
+    if prompt is not None:
+        span = span_of(inp.path, raw, block.base + begin, block.line_number(begin), 1)
+        data = {"form": form, "name": prompt.host, "command": without_secrets(prompt.command)}
+        span = replace(span, text=without_secrets(span.text))
+        yield Fact("section", data, inp.place, span, inp.source_id or inp.path)
+        if prompt.plain and _ASKS_WHERE.fullmatch(prompt.command.rstrip()):
+            below = (candidate.lines.gist(*bounds).message for bounds in candidate.lines.below(end, 1))
+            for name in filter(_NAME.fullmatch, below):
+                yield Fact("section", {"form": SESSION, "name": name}, inp.place, span, inp.source_id or inp.path)
+
+
+def _prompts(head: bytes) -> Iterator[tuple[Prompt, bytes, int, int]]:
+    """The prompts in a head, with the line on which each stands, its offset and its number. Nothing but the ends of prompts is
+    looked for: most logs have none."""
+    begin = end = 0
+    number = 1
+    for mark in _MARK.finditer(head) if b"@" in head or b":~" in head or b":/" in head else ():
+        if mark.start() < end:
+            continue
+        last, begin = begin, head.rfind(b"\n", 0, mark.start()) + 1
+        number += head.count(b"\n", last, begin)
+        end = head.find(b"\n", mark.start())
+        end = len(head) if end < 0 else end
+        if prompt := prompt_on(raw := head[begin:end].rstrip(b"\r")):
+            yield prompt, raw, begin, number
 
 
 def _ended(commands: Sequence[tuple[str, Span]]) -> Iterator[tuple[str, Span, int]]:
@@ -97,11 +120,3 @@ def _place_of(command: str) -> Place:
     settings = [(found["name"], found["value"]) for found in _SETTING.finditer(command)]
     alone = len(dict(settings)) == len(settings) and not _LAUNCHERS.search(command)
     return place_of_environment(dict(settings)) if alone else Place()
-
-
-def _prompted(raw: bytes) -> tuple[str, str] | None:
-    """The host, or container, of the last prompt on a line, on which a terminal may have written several times, and the command
-    behind it."""
-    texts = reversed(cleaned(raw.decode("utf-8", "replace")).split("\r"))
-    found = ((match["host"], text[match.end() :]) for text in texts for one in _PROMPTS if (match := one.match(text)))
-    return next(found, None)

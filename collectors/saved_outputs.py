@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
+from neuron_doctor.collectors.command_lines import pipelines
+from neuron_doctor.collectors.pod_sections import executed_by
+from neuron_doctor.collectors.pod_sections import shown_by as shown_by_pod
 from neuron_doctor.collectors.prefixes import without_escapes
+from neuron_doctor.collectors.shown_machines import Shows, shown_by
 from neuron_doctor.collectors.snapshot import Line, command_of, fact, lines_of
 from neuron_doctor.engine.facts import NOWHERE, Fact, Place
 from neuron_doctor.engine.regexes import regex
@@ -21,25 +23,7 @@ _MARKS = (b">", b"| tee ", b"|tee ")
 #: What the rest of a command is written to. A name that a shell still has to fill in is none.
 _SAVED = regex(r"(?:\d?>>?|&>|\| ?tee(?: -a)?) ?(?P<file>[\w./+:@%-]{1,400})(?= *(?:$|;|&|\d>&\d|\|))")
 _NO_FILE = "/dev/null"
-_OPTIONS_WITH_VALUES = frozenset(
-    {
-        "-n",
-        "--namespace",
-        "-c",
-        "--container",
-        "--context",
-        "--since",
-        "--since-time",
-        "--tail",
-        "--kubeconfig",
-        "--cluster",
-    }
-)
-#: What shows the machine on which it is called, and nothing of others.
-_OF_ITS_MACHINE = frozenset(
-    {"dmesg", "journalctl", "neuron-ls", "neuron-monitor", "neuron-top", "lspci", "lsmod", "free", "ps", "df", "top"}
-)
-_SSH_WITH_VALUES = frozenset({"-o", "-i", "-p", "-l", "-F", "-J"})
+_OF_ITS_MACHINE = frozenset({Shows.KERNEL, Shows.STATE, Shows.LOG})
 
 
 def saved_outputs(inp: Input, head: bytes) -> Iterator[Fact]:
@@ -50,7 +34,7 @@ def saved_outputs(inp: Input, head: bytes) -> Iterator[Fact]:
         command = command_of(line.text)
         saved = _SAVED.search(command) if command and "$" not in command else None
         if command and saved and saved["file"] != _NO_FILE:
-            place = _shown(_words(command[: saved.start()]), line)
+            place = _shown(command[: saved.start()], line)
             if place is not NOWHERE:
                 told = fact(inp, line, KIND, {"file": saved["file"].rpartition("/")[2]})
                 yield replace(told, place=place)
@@ -63,39 +47,21 @@ def _may_save(head: bytes) -> bool:
     return any(command_of(without_escapes(raw.decode("utf-8", "replace"))) is not None for raw in told)
 
 
-def _words(command: str) -> list[str]:
+def _shown(command: str, line: Line) -> Place:
+    """Whose output the command shows. What a job said is of all hosts that it has, wherever it was started."""
+    if pod := shown_by_pod(command):
+        return Place(container=pod.container)
+    if ran := _run_in_a_pod(command):
+        return Place(container=ran)
+    shown = shown_by(command, line.called_on or "")
+    return Place(host=shown.host) if shown.host and shown.what in _OF_ITS_MACHINE else NOWHERE
+
+
+def _run_in_a_pod(command: str) -> str | None:
+    """The container, where a command in it shows the node on which it runs."""
     try:
-        return shlex.split(command)
-    except ValueError:  # a quotation that goes on below
-        return []
-
-
-def _shown(words: Sequence[str], line: Line) -> Place:
-    """Whose output the command shows."""
-    words = words[1:] if words[:1] == ["sudo"] else words
-    tool = words[0].rpartition("/")[2] if words else ""
-    if tool in ("kubectl", "oc", "k") and any(verb in words for verb in ("logs", "exec")):
-        return _of_pod(words)
-    if tool == "ssh":
-        host = next(iter(_arguments(words[1:], _SSH_WITH_VALUES)), "").rpartition("@")[2]
-        return Place(host=host) if host else NOWHERE
-    return Place(host=line.host) if tool in _OF_ITS_MACHINE and line.host else NOWHERE
-
-
-def _of_pod(words: Sequence[str]) -> Place:
-    """The pod that `kubectl logs` or `exec` is told, with the container, if one is."""
-    told = [*_arguments(words[1:], _OPTIONS_WITH_VALUES)]
-    pod = next((word for word in told if word not in ("logs", "exec")), "").removeprefix("pod/").removeprefix("pods/")
-    container = next((value for option, value in pairwise(words) if option in ("-c", "--container")), "")
-    if not pod or "/" in pod or any(word in ("-l", "--selector", "--all-containers") for word in words):
-        return NOWHERE
-    return Place(container=f"{pod}/{container}" if container else pod)
-
-
-def _arguments(words: Sequence[str], with_values: frozenset[str]) -> Iterator[str]:
-    """What of the words is neither an option nor the value of one."""
-    before = ""
-    for word in words:
-        if not word.startswith("-") and before not in with_values:
-            yield word
-        before = word
+        [pipeline] = pipelines(command)
+    except ValueError:  # none, several, or a quotation that goes on below
+        return None
+    container, words = executed_by(pipeline.words) or ("", ())
+    return container if container and shown_by(" ".join(words)).what in _OF_ITS_MACHINE else None

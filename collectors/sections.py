@@ -3,15 +3,18 @@
 that are made of such blocks and nothing else (`host_blocks`), the log may be anything before, between and behind them.
 
 A word in a heading is anything (`=== epoch 3 ===`). It is a host if content states that it is one, or its shape alone says so,
-or headings alike name at least two such words, with numbers in them, above lines of the kernel or with a command that reads what
-a host has (`dmesg`, `journalctl -k`). Of what stands below, up to the next heading or command of whatever kind, the lines of the
-kernel are the host's, and all lines are where the heading has a command that shows a file or a state of the host, or where the
-command above the headings is a loop that asks each host (`for h in a b; do echo "## $h"; ssh $h lsmod; done`).
+or headings alike name at least two such words, with numbers in them, above lines of the kernel or with a command that reads the
+kernel's log. Of what stands below, up to the next heading or prompt of whatever kind, the lines of the kernel are the host's, and
+all lines are where the command shows a log or a state of the host (`shown_machines`), or where the command above the headings is
+a loop that asks each host for such (`for h in a b; do echo "## $h"; ssh $h lsmod; done`).
+
+Below a prompt that names its host stands what its command shows of this host, and nothing where it shows anything else: of the
+kernel's log its lines, up to the first other one; of a state no line of a log, and nothing where no prompt follows.
+A file that is called after a host is of that one. The output of a job is of the host where prompts of several hosts show: there
+each has its own.
 
 A shell whose prompt names no host (`sh-5.2$ `, as a session of AWS Systems Manager has it) is on the one that `hostname` showed
 in it, until it is left or another prompt shows: so are the lines of the kernel there, and the processes that `ps` lists.
-
-Below a prompt that names its host, where prompts name several, all is of it but what the command shows of others (`prompts`).
 
 Names before the lines of the same log (`tn-east-3 | step 118`) that look like the names of containers are hosts if such headings
 have names of this shape.
@@ -24,135 +27,197 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.hints import has_shape_of_host
-from neuron_doctor.collectors.prompts import OF_OTHERS
+from neuron_doctor.collectors.prompts import ECHO, PROMPT, SESSION
+from neuron_doctor.collectors.shell_prompts import prompt_of
+from neuron_doctor.collectors.shown_machines import Shown, Shows, name_of_file, shown_by
 from neuron_doctor.collectors.text import is_of_kernel
 from neuron_doctor.engine.facts import Fact, Place
+from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
 KIND = "section"
-PROMPT = "prompt"
-SESSION = "session"
 _NUMBER = regex(r"\d+")
-#: What a shell prompts that was told nothing else, and what leaves it.
-_NAMELESS = regex(r"(?:ba|da)?sh-\d\.\d{1,2}[$#] {1,2}(?P<leaves>(?:exit|logout)\b)?")
-#: What shows what a host has, and nothing of other hosts.
-_OF_KERNEL = regex(r"\b(?:dmesg|journalctl -k|kern\.log)\b")
-_READS = regex(
-    r"(?:['\"]|sudo |-n )*(?:dmesg|journalctl|(?:z?cat|tail|head|less|grep|egrep|zgrep) .{0,200}/(?:var/log|tmp|proc|sys|run)/"
-    r"|df|free|uptime|uname|neuron-ls|lspci|lsmod|ulimit)\b"
+#: What leaves a shell.
+_LEAVES = regex(r"(?:exit|logout)\b")
+#: A loop, and what stands in it for what it goes through.
+_LOOP = regex(
+    r"for (?P<variable>\w{1,40}) in (?P<each>[^;\n]{1,2000}); ?do (?P<body>[^\n]{1,2000}); ?done(?: *(?:\||2?>|$)[^\n]*)?"
 )
-_ECHOED = regex(r"\+{1,3} ")
-#: A loop that logs in to one host after the other.
-_ASKS_EACH = regex(r"\bfor \w{1,40} in\b[^\n]{0,2000}\bssh [^\n;|]{0,200}\$\{?\w")
+_WORD = regex(r"[\w.-]{1,253}")
+_EACH = "each-host"
+_SAYS_WHICH = regex(rf"\b(?:echo|printf) [^;|]{{0,200}}{_EACH}")
+
+
+class _Heading(Struct, frozen=True):
+    """What stands at `offset` above other lines: the host, if `name` is one, and what is shown of it. `own`: what the commands at
+    a prompt of the host itself show; `at`: the host that prompts, if one does; `group`: what headings alike have in common."""
+
+    offset: int
+    name: str = ""
+    what: Shows | None = None
+    own: bool = False
+    sure: bool = False
+    at: str | None = None
+    group: object = None
 
 
 def sectioned(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Place]:
     """The places of those records of one log without a host, by their numbers, that stand below such a heading, or whose label
     is a host by it. `known` has the names of hosts by how they read in lower case."""
-    headings = sorted((fact for fact in facts if fact.kind == KIND), key=_in_order)
-    in_loop = _in_loops(headings)
+    headings = list(_headings(sorted((f for f in facts if f.kind == KIND), key=_in_order), known))
     hosts = _hosts(headings, facts, known)
-    hosts |= {
-        _name(one): str(one.data["name"])
-        for one, each in zip(headings, in_loop, strict=True)
-        if each and _name(one) not in hosts
-    }
     if not hosts:
         return {}
-    offsets, above = [heading.span.offset for heading in headings], list(_above(headings))
-    shapes = {_shape(name) for name in hosts}
+    several = len({heading.at for heading in headings if heading.at and heading.at.casefold() in known}) > 1
+    offsets, shapes = [heading.offset for heading in headings], {_shape(name) for name in hosts}
+    ended: set[int] = set()
     found: dict[int, Place] = {}
-    for number, fact in enumerate(facts):
+    for number, fact in sorted(enumerate(facts), key=lambda numbered: numbered[1].span.offset):
         label = fact.place.container
         if label and _shape(label.casefold()) in shapes and fact.place.host in (None, label):
             found[number] = replace(fact.place, host=label, container=None)
         elif fact.kind != KIND and fact.place.host is None and label is None:
-            at = bisect_left(offsets, fact.span.offset) - 1
-            name, whole = above[at] if at >= 0 else ("", False)
-            host = hosts.get(name)
-            if host and (whole or in_loop[at] or _is_the_hosts(fact, headings[at])):
+            at = bisect_left(offsets, fact.span.offset)
+            itself = at < len(headings) and offsets[at] == fact.span.offset and headings[at].at is not None
+            at -= not itself
+            host = hosts.get(headings[at].name.casefold()) if at >= 0 and at not in ended else None
+            if host and _is_shown(fact, headings[at], headings[at + 1 : at + 2], several=several, itself=itself):
                 found[number] = replace(fact.place, host=host)
+            elif not itself and at >= 0 and headings[at].at is not None:
+                ended.add(at)
     return found
 
 
-def _in_order(heading: Fact) -> tuple[int, bool, bool]:
-    """Where it stands. Of two readings of one line the last one counts: that of another host, else that of the prompt."""
-    return heading.span.offset, bool(_name(heading)) and heading.data["form"] != PROMPT, heading.data["form"] == PROMPT
+def _in_order(heading: Fact) -> tuple[int, bool]:
+    """Where it stands. Of two readings of one line that of the prompt counts."""
+    return heading.span.offset, heading.data["form"] == PROMPT
 
 
-def _in_loops(headings: Sequence[Fact]) -> list[bool]:
-    """Which of the headings the loop of the last command wrote."""
-    found, asks = [], False
-    for heading in headings:
-        by_shell = heading.data["form"] == "shell"
-        asks = _ASKS_EACH.search(heading.span.text) is not None if by_shell else asks
-        found.append(asks and not by_shell)
-    return found
-
-
-def _above(headings: Iterable[Fact]) -> Iterator[tuple[str, bool]]:
-    """The name that each heading has, or the session or the prompt in which it is a command; and whether all below is of that
-    host, whatever it is. What a shell echoes (`+ torchrun ...`) goes on with what the command above it shows."""
-    session = prompt = ""
-    for heading in headings:
-        nameless, name = _NAMELESS.match(heading.span.text), _name(heading)
-        if heading.data["form"] == SESSION:
+def _headings(facts: Iterable[Fact], known: Mapping[str, str]) -> Iterator[_Heading]:
+    """The headings, in the order of the log. What a shell echoes goes on with what the command above it shows."""
+    session, above, loop = "", _Heading(-1), None
+    for fact in facts:
+        name, command = str(fact.data["name"]), str(fact.data.get("command") or "")
+        offset, form = fact.span.offset, fact.data["form"]
+        if form == SESSION:
             session = name
-        elif heading.data["form"] == PROMPT:
-            prompt = name
-        elif heading.data["form"] == "shell" and (nameless is None or nameless["leaves"]):
-            session = ""
-            prompt = prompt if not name and _ECHOED.match(heading.span.text) and not _speaks_for_others(heading) else ""
-        yield name or (session if nameless else prompt), bool(prompt) and (name or prompt) == prompt
+            yield _Heading(offset, name, sure=True, group=form)
+        elif form == PROMPT:
+            prompt = prompt_of(fact.span.text)
+            plain = bool(prompt and prompt.plain)
+            session = session if plain and not _LEAVES.match(command) else ""
+            loop = _loop(command)
+            above = _at_prompt(offset, command, name or session, known, plain=plain)
+            yield above
+        elif form == ECHO:
+            session, shown = "", shown_by(command, above.name)
+            above = _echoed(offset, command, shown, above)
+            yield above
+            above = above if above.own else _Heading(offset)
+        else:
+            what = _of_loop(name, loop)
+            sure = what is not None
+            what = what or shown_by(command, name, asked=True).what
+            yield _Heading(offset, name, what, sure=sure, group=(form, command, _shape(name.casefold())))
 
 
-def _speaks_for_others(heading: Fact) -> bool:
-    """Whether a shell echoes a command that shows what others say."""
-    echoed = _ECHOED.match(heading.span.text)
-    return echoed is not None and OF_OTHERS.match(heading.span.text, echoed.end()) is not None
+def _at_prompt(offset: int, command: str, host: str, known: Mapping[str, str], *, plain: bool) -> _Heading:
+    shown = _by_names(shown_by(command, host), known)
+    at = "" if plain else host
+    if not shown.host:
+        return _Heading(offset, at=at)
+    if shown.host != host:
+        group = (PROMPT, command.replace(shown.host, ""), _shape(shown.host.casefold()))
+        return _Heading(offset, shown.host, shown.what, at=at, group=group)
+    return _Heading(offset, host, None if plain else shown.what, own=not plain, sure=plain, at=at, group=PROMPT)
 
 
-def _hosts(headings: Iterable[Fact], facts: Iterable[Fact], known: Mapping[str, str]) -> dict[str, str]:
-    """How the names are written that are hosts, by how they read in lower case."""
+def _echoed(offset: int, command: str, shown: Shown, above: _Heading) -> _Heading:
+    if shown.host and shown.host != above.name:
+        group = (ECHO, command.replace(shown.host, ""), _shape(shown.host.casefold()))
+        return _Heading(offset, shown.host, shown.what, group=group)
+    return replace(above, offset=offset, at=None) if above.own and shown.what is not Shows.OTHERS else _Heading(offset)
+
+
+def _by_names(shown: Shown, known: Mapping[str, str]) -> Shown:
+    """What a command shows; files that are all called after one host are of it."""
+    names = {name_of_file(file) for file in shown.files}
+    host = known.get(names.pop()) if len(names) == 1 else None
+    return Shown(Shows.LOG, host) if host else shown
+
+
+def _loop(command: str) -> tuple[Shows, tuple[str, ...]] | None:
+    """What of each host a loop shows that asks one after the other and says which, and the hosts, where it names them."""
+    loop = _LOOP.fullmatch(command)
+    if loop is None:
+        return None
+    variable = loop["variable"]
+    body = loop["body"].replace(f"${{{variable}}}", _EACH).replace(f"${variable}", _EACH)
+    shown = shown_by(body)
+    words = loop["each"].split()
+    if not _SAYS_WHICH.search(body) or _EACH not in shown.host:
+        return None
+    return shown.what, tuple(words) if all(map(_WORD.fullmatch, words)) else ()
+
+
+def _of_loop(name: str, loop: tuple[Shows, tuple[str, ...]] | None) -> Shows | None:
+    """What a loop shows below a heading, if that names one of its hosts."""
+    if loop is None:
+        return None
+    what, words = loop
+    alike = (name == word or name.startswith(f"{word}.") or name.endswith(word) for word in words)
+    return what if not words or any(alike) else None
+
+
+def _hosts(headings: Sequence[_Heading], facts: Iterable[Fact], known: Mapping[str, str]) -> dict[str, str]:
+    """How the names are written that are hosts, by how they read in lower case: in full where one full name begins so."""
     found: dict[str, str] = {}
-    alike: dict[object, dict[str, Fact]] = defaultdict(dict)
+    alike: dict[object, dict[str, _Heading]] = defaultdict(dict)
     for heading in headings:
-        name = _name(heading)
-        if name in known or has_shape_of_host(name) or (name and heading.data["form"] in (SESSION, PROMPT)):
-            found[name] = known.get(name, str(heading.data["name"]))
-        elif _NUMBER.search(name):
-            alike[heading.data["form"], heading.data.get("command"), _shape(name)].setdefault(name, heading)
+        name = heading.name.casefold()
+        if name in known or has_shape_of_host(name) or heading.sure:
+            found[name] = known.get(name, heading.name)
+        elif _NUMBER.search(name) and not heading.own:
+            alike[heading.group].setdefault(name, heading)
     several = [named for named in alike.values() if len(named) > 1]
     kernels = set(_above_kernels(headings, facts)) if several else set()
     for named in several:
-        if (
-            any(_OF_KERNEL.search(str(heading.data.get("command", ""))) for heading in named.values())
-            or named.keys() <= kernels
-        ):
-            found |= {name: str(heading.data["name"]) for name, heading in named.items()}
-    return found
+        if any(heading.what is Shows.KERNEL for heading in named.values()) or named.keys() <= kernels:
+            found |= {name: heading.name for name, heading in named.items()}
+    full = unique((name.partition(".")[0], shown) for name, shown in found.items() if "." in name)
+    return {name: full.get(name) or shown for name, shown in found.items()}
 
 
-def _above_kernels(headings: Iterable[Fact], facts: Iterable[Fact]) -> Iterator[str]:
+def _above_kernels(headings: Iterable[_Heading], facts: Iterable[Fact]) -> Iterator[str]:
     """The names in headings below which the first record is the kernel's."""
-    ordered = sorted([*headings, *(f for f in facts if f.kind != KIND)], key=lambda fact: fact.span.offset)
-    for above, below in pairwise(ordered):
-        if above.kind == KIND and below.kind != KIND and is_of_kernel(below.span.text.encode()):
-            yield _name(above)
+    told = ((h.offset, 0, h.name.casefold(), "") for h in headings)
+    ordered = sorted([*told, *((f.span.offset, 1, "", f.span.text) for f in facts if f.kind != KIND)])
+    for (_, is_fact, name, _), (_, below, _, text) in pairwise(ordered):
+        if not is_fact and below and is_of_kernel(text.encode()):
+            yield name
 
 
-def _is_the_hosts(fact: Fact, heading: Fact) -> bool:
-    command = heading.data.get("command")
-    if heading.data["form"] == SESSION and fact.kind == "process":
+def _is_shown(fact: Fact, heading: _Heading, following: Sequence[_Heading], *, several: bool, itself: bool) -> bool:
+    """Whether a record is of what a heading shows of its host, or the command `itself` tells it. The output of a command that
+    shows a state ends where the next prompt is: below the last one anything may stand."""
+    if itself or (heading.own and heading.what is Shows.JOB):
+        return heading.own and heading.what is Shows.JOB and several
+    if heading.what is Shows.STATE and heading.at is not None:
+        return bool(following and following[0].at is not None) and not is_of_log(fact)
+    if is_of_kernel(fact.span.text.encode()):
         return True
-    return is_of_kernel(fact.span.text.encode()) or (isinstance(command, str) and _READS.match(command) is not None)
+    if heading.what is Shows.STATE:
+        return not is_of_log(fact)
+    return heading.what is Shows.LOG or (heading.what is None and fact.kind == "process")
 
 
-def _name(heading: Fact) -> str:
-    return str(heading.data["name"]).casefold()
+def is_of_log(fact: Fact) -> bool:
+    """Whether a record is one of a log: of the kernel, or with a time or a rank, as no listing of a machine's state has them."""
+    return fact.instant is not None or fact.place.rank is not None or is_of_kernel(fact.span.text.encode())
 
 
 def _shape(name: str) -> str:

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from neuron_doctor.collectors.base import HEAD, Input
 from neuron_doctor.collectors.masking import without_secrets
 from neuron_doctor.collectors.prefixes import without_escapes
+from neuron_doctor.collectors.shell_prompts import Prompt, prompt_of
+from neuron_doctor.collectors.shown_machines import Shows, shown_by
 from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Value, span_of
 from neuron_doctor.engine.regexes import regex
 
@@ -21,13 +23,11 @@ LIMIT = 16 * 1024 * 1024
 #: Enough of a head to see its first lines, so that most inputs are refused cheaply (bytes).
 _OPENING = 2048
 
-#: A shell prompt, a `set -x` echo or a heading of a collecting script, with the command that follows it.
-_PROMPT = regex(
-    r"\s{0,4}(?:(?:\([\w.-]{1,40}\) )?(?:\[?[\w.-]{1,64}@|(?=[A-Za-z][\w.-]{1,62}:~[^\s$#]{0,80}[$#][ \t]))"
-    r"(?P<host>[\w.-]{1,255})[^$#\n]{0,80}[$#]|[$#+]|={2,}(?!>)|-{3,}"
-    r"|#{2,}|\*{2,})"
-    r"[ \t]+(?P<command>[A-Za-z/_.][^\n]*)$"
-)
+#: A `set -x` echo, the prompt of a root without a name, or a heading of a collecting script, with the command that follows it.
+_MARKED = regex(r"\s{0,4}(?:[#+]|={2,}(?!>)|-{3,}|#{2,}|\*{2,})[ \t]+(?P<command>[A-Za-z/_.][^\n]*)$")
+_ECHOED, _BEGINS_COMMAND = regex(r"\s{0,4}\+"), regex(r"[A-Za-z/_.]")
+#: So many blanks may stand before a prompt.
+_INDENT = 4
 
 
 #: What `date` prints (also above the long table of squeue), before the output of the command that matters.
@@ -35,14 +35,15 @@ _DATE = regex(r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?:[AP]M )?(?
 
 
 class Line(Struct, frozen=True):
-    """One line: `text` without its end, the `raw` bytes with it, byte `offset`, `number` from 1, and the host that the
-    shell prompt above it names."""
+    """One line: `text` without its end, the `raw` bytes with it, byte `offset`, `number` from 1, the host that the
+    command above it shows, and the one on which that was called, by its prompt."""
 
     text: str
     raw: bytes
     offset: int
     number: int
     host: str | None = None
+    called_on: str | None = None
 
 
 def read_bytes(inp: Input) -> bytes:
@@ -67,19 +68,31 @@ def from_lines(parse: Callable[[Input, Sequence[Line]], Iterator[Fact]]) -> Call
 
 def lines_of(data: bytes) -> Iterator[Line]:
     """The lines of a text that starts at offset 0; line ends are LF, CR LF or CR."""
-    offset, host = 0, None
+    offset, host, machine = 0, None, None
     for number, raw in enumerate(data.splitlines(keepends=True), 1):
         text = without_escapes(raw.decode("utf-8", "replace")).removeprefix("\ufeff").rstrip("\r\n")
-        if (prompt := _PROMPT.match(text)) is not None:
-            host = prompt["host"] or host
-        yield Line(text, raw, offset, number, host)
+        if (prompt := _prompt(text)) is not None:
+            machine = prompt.host or None
+            host = shown_by(prompt.command, prompt.host).host or None
+        elif (marked := _MARKED.match(text)) is not None and (shown := shown_by(marked["command"], machine or "")):
+            host = shown.host or (None if shown.what is Shows.OTHERS and _ECHOED.match(text) else host)
+        yield Line(text, raw, offset, number, host, machine)
         offset += len(raw)
 
 
 def command_of(text: str) -> str | None:
     """The command that a prompt or heading line announces; None for a line of output."""
-    prompt = _PROMPT.match(text)
-    return prompt["command"].rstrip(" =-#*") if prompt is not None else None
+    if prompt := _prompt(text):
+        return prompt.command
+    marked = _MARKED.match(text)
+    return marked["command"].rstrip(" =-#*") if marked is not None else None
+
+
+def _prompt(text: str) -> Prompt | None:
+    """The prompt on a line, with a command."""
+    plain = text.lstrip()
+    prompt = prompt_of(plain) if len(text) - len(plain) <= _INDENT else None
+    return prompt if prompt and _BEGINS_COMMAND.match(prompt.command) else None
 
 
 def _is_output(text: str) -> bool:

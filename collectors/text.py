@@ -30,7 +30,7 @@ from neuron_doctor.collectors.own_names import own_names
 from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
 from neuron_doctor.collectors.process_table import process_table
-from neuron_doctor.collectors.prompts import prompted_hosts
+from neuron_doctor.collectors.prompts import SHELL_LINE, prompted_hosts, shell_line
 from neuron_doctor.collectors.shown_zones import shown_zones
 from neuron_doctor.collectors.snapshot import lines_of
 from neuron_doctor.collectors.step_times import step_times
@@ -52,6 +52,7 @@ _MAYBE_KERNEL = (
 #: So much is known at once of the shapes of lines.
 _MOST_KNOWN = 8192
 _NEWLINE = ord("\n")
+_ENDS_OF_PROMPTS = frozenset({b"$", b"#", b"%"})
 
 
 class _Known(Struct, frozen=True):
@@ -94,7 +95,7 @@ def text_collector(patterns: PatternSet, build: Callable[[Sequence[Pattern]], Ma
     it looks for: these patterns, and what it knows itself."""
 
     shapes = _Shapes()
-    wanted = (*patterns.patterns, TABLE_ROW)
+    wanted = (*patterns.patterns, TABLE_ROW, SHELL_LINE)
     matcher = build(wanted)
 
     def collect(inp: Input) -> Iterable[Fact]:
@@ -144,6 +145,10 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
         if block.last and scan.inp.extent.end is None:
             scan.inp.unended = block.data[-1:] not in (b"", b"\n")
             yield from cut_traceback(block, scan.inp)
+            if block.data[-1:] in _ENDS_OF_PROMPTS:  # as a terminal was copied that waits for a command
+                begin, end = block.line_bounds(len(block.data) - 1)
+                last = Candidate(Lines(block, scan.shapes.gists), begin, end, begin, SHELL_LINE)
+                yield from shell_line(last, scan.inp)
     yield from _ended_storms(scan, None)
     if not size and not scan.inp.extent.begin:
         raise UnreadableInput("the file is empty")
@@ -187,6 +192,9 @@ def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
             continue
         if pattern is TABLE_ROW:
             yield from memory_holder(candidate, scan.inp)
+            continue
+        if pattern is SHELL_LINE:
+            yield from shell_line(candidate, scan.inp)
             continue
         place, match = _where(scan, candidate, shape)
         if place is None:

@@ -115,8 +115,8 @@ _OF_JOBS = (
     kind_of("tries-again", "what is said right below an exception: that it is tried again", TEXT, ""),
     kind_of(
         "section",
-        "a heading or a command above what a host said, in a file of several hosts: `name` may be the host's, an empty one is "
-        "nobody's; `form` is banner, shell, session or prompt",
+        "a heading or a command above what was said: `form` is banner, session (`name` is the host of a shell), prompt (`name` "
+        "is the host that it names, if it does), or shell (a script echoes the command); a banner's `name` may be anything",
         TEXT,
         "name:str command:str form:str",
     ),

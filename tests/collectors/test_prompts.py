@@ -122,3 +122,12 @@ def test_the_rank_of_a_command_in_the_background_or_of_all_that_follow_lasts_up_
         assert ends(f"{command}\na@smew:~$ python train.py\n") == [""]
         assert ends(f"{command}\na@smew:~$ python train.py\n{launched}") == [launched]
     assert ends(f"{SMOKE} && ls\na@smew:~$ ls\n") == ["a@smew:~$ ls\n"]
+
+
+def test_lines_without_the_end_of_a_prompt_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(_: bytes) -> None:
+        raise AssertionError
+
+    text = "2024-11-12 09:11:02 worker@node3 [rank3] step 4 http://x:/y took $5.2 #3\n" * 500
+    monkeypatch.setattr("neuron_doctor.collectors.prompts.prompt_on", never)
+    assert hosts(text) == []

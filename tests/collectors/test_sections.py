@@ -77,7 +77,18 @@ def test_what_a_program_says_below_is_the_hosts_only_where_the_command_shows_a_f
 
 
 @pytest.mark.parametrize(
-    "end", ["+ exit", "+ echo done", "$ kubectl get pods", "tn@head:~$ sudo dmesg", "=== epoch 4 ==="]
+    "end",
+    [
+        "+ exit",
+        "+ echo done",
+        "$ kubectl get pods",
+        "$ ./anything",
+        "tn@head:~$ less /fsx/logs/dmesg.7",
+        "root@3f9d0c1a22be:/w# dmesg",
+        "me@laptop ~ % cat x",
+        "➜  logs cat x",
+        "=== epoch 4 ===",
+    ],
 )
 def test_a_section_ends_where_anything_else_begins(tmp_path: Path, end: str) -> None:
     assert hosts(tmp_path, f"{JOB}+ ssh ip-10-0-0-7 sudo dmesg\n{KERNEL}{end}\n{KERNEL}") == [None, "ip-10-0-0-7", None]
@@ -125,7 +136,7 @@ ASKED = "ops@jump-1:~$ aws ssm start-session --target i-0c1d2e3f4051\n\nsh-5.2$ 
 @pytest.mark.parametrize("how", ["", " -s"])
 def test_a_shell_without_a_name_in_its_prompt_is_on_the_host_that_it_was_asked_for(tmp_path: Path, how: str) -> None:
     left = f"sh-5.2$ exit\nops@jump-1:~$ dmesg\n{KERNEL}"
-    assert hosts(tmp_path, JOB + ASKED.format(how) + KERNEL + left) == [None, "cedar-lab", None]
+    assert hosts(tmp_path, JOB + ASKED.format(how) + KERNEL + left) == [None, "cedar-lab", "jump-1"]
 
 
 @pytest.mark.parametrize(

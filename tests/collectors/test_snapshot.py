@@ -42,9 +42,17 @@ def test_a_prompt_or_heading_is_told_from_output(text: str, command: str | None)
     assert command_of(text) == command
 
 
-def test_the_host_of_a_prompt_holds_until_the_next_one_that_names_one() -> None:
-    lines = list(lines_of(b"a\nroot@node1:~# x\nb\n$ y\nc\nroot@node2:~# z\nd\n"))
-    assert [line.host for line in output(lines)] == [None, "node1", "node1", "node2"]
+def test_the_host_of_a_prompt_holds_until_the_next_one_where_the_command_shows_it() -> None:
+    text = "a\nroot@node1:~# {}\nb\n+ date\nc\n$ uptime\nd\nroot@node2:~# lspci\ne\n"
+    for command, host in (
+        ("uptime", "node1"),
+        ("cat /fsx/node7.log", None),
+        ("ssh -p 22 me@node3 lspci", "node3"),
+        ("ssh node3 cat /fsx/lspci.txt", None),
+        ("kubectl get pods", None),
+    ):
+        lines = output(lines_of(text.format(command).encode()))
+        assert [line.host for line in lines] == [None, host, host, None, "node2"]
 
 
 def test_a_long_input_is_read_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import io
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -195,3 +196,29 @@ def _without(content: bytes, used: set[int]) -> bytes:
         for number, line in enumerate(lines, 1)
         if number % 5 or number in near or number in (1, last) or number > last - 3
     )
+
+
+#: How people look at logs of other machines on the one at which they sit.
+LOOKS = (
+    "sed -n 1,80p logs/node7.log",
+    "cat /fsx/logs/run/current.log",
+    "timeout 60 ssh node7 cat /fsx/x.log",
+    "less /tmp/collected",
+    "kubectl logs worker-7",
+    "for h in a b c; do ssh $h dmesg | tail; done",
+    "journalctl -D /fsx/journal",
+    "srun --pty bash",
+    "ssh node7",
+    "",
+)
+PROMPTS = ("ops@login-77:~$ {}", "[ops@login-77 ~]$ {}", "login-77:~/run$ {}")
+
+
+@pytest.mark.parametrize("incident", LABELLED[::5], ids=name_of)
+def test_the_host_at_which_somebody_looked_at_the_logs_is_none_of_the_places(incident: Path) -> None:
+    lines = cycle(prompt.format(command) for prompt in PROMPTS for command in LOOKS)
+    files = {
+        path: data if b"\0" in data or data[:1] in (b"{", b"<") else f"{next(lines)}\n".encode() + data
+        for path, data in files_of(incident).items()
+    }
+    assert not {host for finding in diagnosed(files).findings for host in finding.hosts if "login-77" in host}

@@ -1,0 +1,68 @@
+"""What a shell prompts, and the command behind it: the one description of it.
+
+Shells show the name of their host before each command: Debian and Ubuntu `user@host:dir$ ` (and, as the title of the window,
+`user@host: dir`), Red Hat and Amazon Linux `[user@host dir]$ `, who likes it short `host:~/dir$ ` or `[host:~/dir] $ `. A command
+names other hosts the same way (`scp x u@b:/tmp`), so only the beginning of a line counts. A prompt that names no host for sure
+(`$ `, `sh-5.2$ `, `root@3f9d0c1a22be:/w# `, `me@laptop ~ % `) is one nevertheless: what the command above it showed ends there.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from neuron_doctor.collectors.prefixes import cleaned
+from neuron_doctor.engine.regexes import regex
+
+_USER, _HOST, _SHORT = r"[A-Za-z_][\w.-]{0,31}@", r"(?:[A-Za-z][\w.-]{0,252}|[\da-f]{12})", r"[A-Za-z][\w.-]{1,62}"
+#: With the directory that every shell has: `~`, one below it, or an absolute one.
+_NAMED = (
+    rf"{_USER}(?P<colon>{_HOST}):[~/][^\s$#]{{0,200}}[$#]",
+    rf"\[{_USER}(?P<bracket>{_HOST}) [^\]\n]{{1,200}}\][$#]",
+    rf"(?P<short>{_SHORT}):~[^\s$#]{{0,200}}[$#]",
+    rf"\[(?P<within>{_SHORT}):[~/][^\s\]]{{0,200}}\] ?[$#%]",
+)
+_UNNAMED = (
+    r"\$",
+    r"(?P<plain>(?:ba|da|a|k|z)?sh-\d\.\d{1,2}[$#])",
+    rf"{_USER}[\w.-]{{1,252}}[: ][^\n$#%]{{0,100}}[$#%]",
+    r"\[[^\]\n]{1,100}\] ?[$#%]",
+    r"[A-Za-z][\w.-]{0,62}:[~/][^\s$#]{0,200}[$#]",
+    r"[A-Za-z][\w.-]{0,62}\$",
+    r"[~/][\w./~-]{0,200}[$#]",
+    r"[➜❯]",
+)
+_FORM = regex(rf"(?:\([\w.-]{{1,40}}\) )?(?:{'|'.join((*_NAMED, *_UNNAMED))})(?=[ \t]|$)[ \t]*(?P<command>[^\n]*)")
+#: What Docker calls a container that was given no name.
+_CONTAINER = regex(r"[\da-f]{12}")
+#: How they look in bytes, to find those that may be one among many lines; the start of an arrow is enough.
+ENDS_IN_BYTES = r"\$[ \t\r\n\x1b]|[\w~/\]]#[ \t\r\n\x1b]|\] ?%[ \t\r\n\x1b]|@[^\n]{1,120}% |➜ |❯ "
+#: No prompt is looked for in more of a line (bytes).
+_LONGEST = 2048
+
+
+class Prompt(Struct, frozen=True):
+    """A command; the host, or the container without a name, that the prompt names, if it does; and whether it is that of a shell
+    that was told nothing else."""
+
+    command: str
+    host: str = ""
+    container: str = ""
+    plain: bool = False
+
+
+def prompt_of(text: str) -> Prompt | None:
+    """The prompt with which a line without colours begins."""
+    ended = "$" in text or "#" in text or "%" in text or "➜" in text or "❯" in text  # as few lines are
+    if not ended or not (found := _FORM.match(text)):
+        return None
+    host = found["colon"] or found["bracket"] or found["short"] or found["within"] or ""
+    named, container = ("", host) if _CONTAINER.fullmatch(host) else (host, "")
+    return Prompt(found["command"], named, container, bool(found["plain"]))
+
+
+def prompt_on(raw: bytes) -> Prompt | None:
+    """The last prompt on a line, on which a terminal may have written several. None begins with a digit, as many lines do."""
+    if raw[:1].isdigit() and b"\r" not in raw:
+        return None
+    texts = reversed(cleaned(raw[:_LONGEST].decode("utf-8", "replace")).split("\r"))
+    return next(filter(None, map(prompt_of, texts)), None)

@@ -1,0 +1,202 @@
+"""What a command in a terminal shows: the machine on which it runs, which is what few do, or anything else.
+
+One table for all who ask (`sections`, `saved_outputs`, `snapshot`, `own_words`). A login host or a laptop is where people look at
+logs of other machines, so nothing is of a machine that is not known to be: a file counts where no other machine's lies
+(`/var/log`, `/proc`), or where it is called after the host. What a loop, a scheduler or a client of a cluster shows is not told
+here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from functools import lru_cache
+from itertools import pairwise
+
+from msgspec import Struct
+
+from neuron_doctor.collectors.command_lines import (
+    Pipeline,
+    arguments,
+    asked_by_ssh,
+    handed_on,
+    pipelines,
+    script_of,
+    tool_of,
+)
+from neuron_doctor.collectors.hints import plain
+from neuron_doctor.collectors.no_host_words import words_of
+from neuron_doctor.engine.regexes import regex
+
+
+class Shows(Enum):
+    """What stands below a command."""
+
+    NOTHING = "nothing"  # or a line, or names of files
+    KERNEL = "kernel"  # lines of the kernel alone
+    STATE = "state"  # no lines of a log
+    LOG = "log"
+    JOB = "job"  # what it started itself
+    OTHERS = "others"
+
+
+class Shown(Struct, frozen=True):
+    """What a command shows, of which host, if that is known; and the files of which it is not known."""
+
+    what: Shows
+    host: str = ""
+    files: tuple[str, ...] = ()
+
+
+_PRINTS_NOTHING = """
+cd pushd popd pwd set export unset alias sleep wait true : echo printf date source . exit logout clear history which type
+whoami mkdir touch chmod chown cp mv rm ln vi vim nano emacs git kill pkill killall conda module su reset stty
+"""
+#: What prints nothing, or a line of its own, and names of files.
+ASIDE = frozenset(_PRINTS_NOTHING.split())
+_LISTS_FILES = frozenset({"ls", "ll", "stat", "du", "find", "tree", "file", "md5sum", "sha256sum"})
+_SHOWS_A_MACHINE = """
+neuron-ls neuron-top neuron-monitor neuron-det nvidia-smi rocm-smi fi_info fi_pingpong ibv_devinfo ibstat rdma ethtool lspci
+lsmod modinfo modprobe rmmod insmod dkms uname uptime hostname hostnamectl timedatectl chronyc chronyd ntpq free df ps pgrep
+pstree top htop vmstat iostat mpstat sar nproc lscpu lsblk lsof fuser mount findmnt umount ip ifconfig netstat ss route arp
+sysctl ulimit env printenv id who w last dpkg rpm apt apt-get apt-cache yum dnf pip pip3 ipcs numastat dmidecode ipmitool
+mcelog ras-mc-ctl
+"""
+#: What shows the machine on which it is called, and nothing of others.
+_OF_ITS_MACHINE = frozenset(_SHOWS_A_MACHINE.split())
+_READS = "cat tac tail head less more zcat zless zmore xzcat zstdcat nl wc strings sort"
+_SEARCHES = "grep egrep fgrep zgrep zegrep rg sed awk gawk"
+#: What reads files; behind an expression.
+_READERS, _SEARCHERS = frozenset(_READS.split()), frozenset(_SEARCHES.split())
+_EXPRESSIONS = frozenset({"-e", "-f", "--regexp", "--file", "--expression"})
+_OF_AWK = frozenset({"-f", "-F", "-v"})
+#: What changes the lines of another command, and adds none.
+_FILTERS = _READERS | _SEARCHERS | frozenset({"uniq", "cut", "tr", "tee", "column", "jq", "ts", "fold", "fmt", "most"})
+#: The options by which what shows its machine shows what another one saved, or another one.
+_ELSEWHERE = {
+    "dmesg": ("-F", "--file", "-K", "--kmsg-file"),
+    "journalctl": ("-D", "-M", "-m", "-i", "--directory", "--machine", "--merge", "--file", "--root", "--image"),
+    "systemctl": ("-H", "-M", "--host", "--machine", "--root", "--image"),
+    "hostnamectl": ("-H", "-M", "--host", "--machine"),
+    "timedatectl": ("-H", "-M", "--host", "--machine"),
+    "lspci": ("-F",),
+    "sar": ("-f",),
+    "last": ("-f", "--file"),
+    "chronyc": ("-h",),
+}
+_JOURNALS = frozenset({"dmesg", "journalctl", "systemctl"})
+_OF_KERNEL = regex(r"-[abefqrx]{0,4}k[abefqrx]{0,4}|--dmesg|_TRANSPORT=kernel")
+#: Where no file of another machine lies, but for what a server of logs receives; nor `asked`, if somebody went to the machine to
+#: look at it: what people copy lies there on the machine at which they sit.
+_OWN_FILES = regex(
+    r"/(?:(?:var/log|proc|sys|etc|run|dev)|(?P<asked>tmp))"
+    r"(?!/(?:.{0,400}/)?(?:(?:\.\.|remote|remotes|nodes|clients|rsyslog)(?:/|$)|hosts/))/.{1,400}"
+)
+_KERNEL_FILES = regex(r"/var/log/(?:kern\.log|dmesg)\b.{0,20}")
+#: What says how many lines, or from which on.
+_NUMBER = regex(r"[+-]?\d{1,18}[a-zA-Z]{0,2}")
+_PYTHON = regex(r"(?:python|pypy)[\d.]{0,5}")
+_PROGRAMS = frozenset({"torchrun", "accelerate", "neuron_parallel_compile", "neuronx-cc", "vllm", "pytest", "py.test"})
+_SCRIPT = regex(r"\./.{1,400}|.{1,400}\.(?:sh|bash|py)")
+_OF_SEVERAL = """
+log logs node nodes host hosts cluster fleet remote all each collect collector gather fetch pull get show view tail cat grep
+parse analyze analyse analyzer inspect check diag ssh pdsh clush srun sbatch slurm mpi mpirun kubectl kube pod pods ansible
+"""
+#: What a script is called after that shows what others said, or starts others.
+_FOR_OTHERS = frozenset(_OF_SEVERAL.split())
+_SHOWERS = frozenset({"json.tool", "gzip", "zipfile", "tarfile", "pickletools", "base64"})
+#: What somebody wrote down is shown rather than used.
+_WRITTEN_DOWN = regex(r"[^=]{1,400}\.(?:log|txt|out|err|jsonl|csv|gz|zst)(?:\.\d{1,4}|\.gz)?")
+
+
+@lru_cache(maxsize=1024)
+def shown_by(line: str, host: str = "", *, asked: bool = False) -> Shown:
+    """What a line of commands shows that a shell on this host was given; `asked` where somebody went there for it."""
+    try:
+        all_shown = [_shown_by(pipeline, host, asked=asked) for pipeline in pipelines(line)]
+    except ValueError:  # a quotation mark too many, or a command within a command
+        return Shown(Shows.OTHERS)
+    shown = {one for one in all_shown if one.what is not Shows.NOTHING}
+    if len(shown) <= 1:
+        return next(iter(shown), Shown(Shows.NOTHING))
+    hosts = {one.host for one in shown}
+    if len(hosts) > 1 or any(one.what is Shows.OTHERS for one in shown):
+        return Shown(Shows.OTHERS)
+    kinds = {one.what for one in shown}
+    return Shown(Shows.JOB if Shows.JOB in kinds else Shows.LOG, hosts.pop())
+
+
+def _shown_by(pipeline: Pipeline, host: str, *, asked: bool) -> Shown:
+    words = pipeline.words
+    if pipeline.writes or pipeline.reads or not _FILTERS.issuperset(pipeline.filters):
+        return Shown(Shows.NOTHING if pipeline.writes else Shows.OTHERS)
+    if there := asked_by_ssh(words):
+        return Shown(Shows.OTHERS) if "$" in there[0] else shown_by(there[1], there[0], asked=True)
+    if (line := handed_on(words)) is not None:
+        return shown_by(line, host, asked=asked)
+    what = _what(words, asked=asked)
+    if what is Shows.OTHERS and tool_of(words) in _READERS | _SEARCHERS:
+        files = tuple(_files(words))
+        named = host and files and all(name_of_file(file) == host.casefold() for file in files)
+        return Shown(Shows.LOG, host) if named else Shown(what, files=files)
+    return Shown(what, host if what not in (Shows.NOTHING, Shows.OTHERS) else "")
+
+
+def name_of_file(path: str) -> str:
+    """What a file is called after, in lower case: `n7` of `/fsx/run/n7.log`."""
+    return plain(path.rpartition("/")[2][:255]).casefold()
+
+
+def _what(words: Sequence[str], *, asked: bool) -> Shows:
+    tool = tool_of(words)
+    elsewhere = any(word.startswith(option) for option in _ELSEWHERE.get(tool, ()) for word in words[1:])
+    if tool in _READERS | _SEARCHERS:
+        return _of_files(list(_files(words)), asked=asked)
+    if tool in _LISTS_FILES:
+        files = list(arguments(words[1:]))
+        return Shows.STATE if files and all(map(_is_own, files)) else Shows.NOTHING
+    if tool in _OF_ITS_MACHINE or tool in _JOURNALS:
+        return Shows.OTHERS if elsewhere else _of_machine(words)
+    if tool in ASIDE or words[0] in ASIDE:
+        return Shows.NOTHING
+    return Shows.JOB if _runs_a_job(script_of(words)) else Shows.OTHERS
+
+
+def _of_machine(words: Sequence[str]) -> Shows:
+    if tool_of(words) not in _JOURNALS:
+        return Shows.STATE
+    return Shows.KERNEL if words[0].endswith("dmesg") or any(map(_OF_KERNEL.fullmatch, words)) else Shows.LOG
+
+
+def _of_files(files: Sequence[str], *, asked: bool) -> Shows:
+    if files and all(map(_KERNEL_FILES.fullmatch, files)):
+        return Shows.KERNEL
+    return Shows.LOG if files and all(_is_own(file, asked=asked) for file in files) else Shows.OTHERS
+
+
+def _is_own(file: str, *, asked: bool = False) -> bool:
+    found = _OWN_FILES.fullmatch(file)
+    return found is not None and (asked or not found["asked"])
+
+
+def _files(words: Sequence[str]) -> Iterator[str]:
+    """The files that a reader is told."""
+    tool = tool_of(words)
+    valued = _OF_AWK if tool.endswith("awk") else _EXPRESSIONS if tool in _SEARCHERS else frozenset[str]()
+    told = [word for word in arguments(words[1:], valued) if not _NUMBER.fullmatch(word)]
+    yield from told[1:] if tool in _SEARCHERS and _EXPRESSIONS.isdisjoint(words) else told
+
+
+def _runs_a_job(words: Sequence[str]) -> bool:
+    """Whether a program of the user's runs here, that shows nothing but itself."""
+    tool = tool_of(words)
+    if _PYTHON.fullmatch(tool):
+        words = [word for word in words[1:] if word not in ("-u", "-B", "-O")]
+        if words[:1] == ["-m"]:
+            words = [] if words[1:2] and words[1] in _SHOWERS else words[1:]
+        elif words[:1] and (words[0].startswith("-") or not _SCRIPT.fullmatch(words[0])):
+            return False
+    elif not words or not (tool in _PROGRAMS or _SCRIPT.fullmatch(words[0])):
+        return False
+    shown = any(_WRITTEN_DOWN.fullmatch(word) and not before.startswith("-") for before, word in pairwise(words))
+    return bool(words) and not shown and _FOR_OTHERS.isdisjoint(words_of(tool_of(words)))

@@ -1,0 +1,53 @@
+"""What a shell prompts, and the many lines that only look like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from neuron_doctor.collectors.shell_prompts import Prompt, prompt_of, prompt_on
+
+
+@pytest.mark.parametrize(
+    ("text", "prompt"),
+    [
+        ("ubuntu@trn-b:~/llm$ dmesg", Prompt("dmesg", "trn-b")),
+        ("(venv) me@trn-b:/fsx/run$ ", Prompt("", "trn-b")),
+        ("[root@trn-b llm]# dmesg", Prompt("dmesg", "trn-b")),
+        ("[me@trn-b ~/proj (tmux 0:train)]$ dmesg", Prompt("dmesg", "trn-b")),
+        ("trn-b:~/llm# dmesg", Prompt("dmesg", "trn-b")),
+        ("[trn-b:~] $ dmesg", Prompt("dmesg", "trn-b")),
+        ("root@3f9d0c1a22be:/w# dmesg", Prompt("dmesg", container="3f9d0c1a22be")),
+        ("sh-5.2$ dmesg", Prompt("dmesg", plain=True)),
+        ("$ dmesg", Prompt("dmesg")),
+        ("trn-b$ dmesg", Prompt("dmesg")),
+        ("trn-b:/fsx/run$ dmesg", Prompt("dmesg")),
+        ("me@laptop ~ % dmesg", Prompt("dmesg")),
+        ("[12:04] % dmesg", Prompt("dmesg")),
+        ("~/logs$ dmesg", Prompt("dmesg")),
+        ("➜  logs git:(main) dmesg", Prompt("logs git:(main) dmesg")),
+    ],
+)
+def test_a_prompt_says_where_it_is_if_it_is_sure(text: str, prompt: Prompt) -> None:
+    assert prompt_of(text) == prompt
+    assert prompt_on(f"step 1\r{text}\r".encode()) == prompt
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "scp out.log ubuntu@trn-b:~/llm",
+        "me@trn-b: permission denied",
+        "send mail to ops@trn-b.example for $ 5",
+        "step # 5 of 10",
+        "    x = y  # comment",
+        "acc 45 % of 90",
+        "100%|####| 5/5",
+        "[ 9120.687627] infiniband efa_0: Failed",
+        "$HOME is not set",
+        "# a comment",
+        "+ dmesg",
+        "",
+    ],
+)
+def test_other_lines_are_none(text: str) -> None:
+    assert prompt_of(text) is None

@@ -1,0 +1,81 @@
+"""Which machine a command in a terminal shows: few show the one on which they run."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from other_looks import OTHERS
+
+from neuron_doctor.collectors.shown_machines import Shown, Shows, shown_by
+
+
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        ("dmesg", Shows.KERNEL),
+        ("sudo -n dmesg -T | grep -i neuron | tail -40", Shows.KERNEL),
+        ("timeout 60 sudo journalctl -k -b", Shows.KERNEL),
+        ("journalctl -xkb --no-pager", Shows.KERNEL),
+        ("journalctl -ukubelet --since today", Shows.LOG),
+        ("grep -iE 'oom|killed' /var/log/kern.log", Shows.KERNEL),
+        ("sudo tail -n 50 /var/log/messages", Shows.LOG),
+        ("sed -n 1,80p /var/log/syslog", Shows.LOG),
+        ("zcat /var/log/syslog.2.gz | awk '{print $1}'", Shows.LOG),
+        ("awk -F: '{print $1}' /etc/passwd", Shows.LOG),
+        ("cat /proc/meminfo", Shows.LOG),
+        ("cat /etc/hosts", Shows.LOG),
+        ("/opt/aws/neuron/bin/neuron-ls -j", Shows.STATE),
+        ("watch -n 1 'neuron-ls | head'", Shows.STATE),
+        ("env LC_ALL=C nice -n 5 free -g", Shows.STATE),
+        ("env | egrep 'RANK|MASTER'", Shows.STATE),
+        ("ls -l /dev/neuron*", Shows.STATE),
+        ("bash -lc 'uname -r; lsmod | grep neuron'", Shows.STATE),
+        ("date; dmesg | tail", Shows.KERNEL),
+        ("dmesg | tail && uptime", Shows.LOG),
+        ("cd /fsx && MASTER_ADDR=a ./go.sh 1 2>&1 | tee a.log", Shows.JOB),
+        ("nohup torchrun --nnodes 2 train.py --config a.json", Shows.JOB),
+        ("python -u train.py --log-file out.log", Shows.JOB),
+        ("python3 -m vllm.entrypoints.openai.api_server --model x", Shows.JOB),
+        ("bash run.sh 0", Shows.JOB),
+        ("cd /fsx", Shows.NOTHING),
+        ("ls -la /fsx/logs", Shows.NOTHING),
+        ("dmesg > d.txt", Shows.NOTHING),
+        ("# what now?", Shows.NOTHING),
+        ("", Shows.NOTHING),
+    ],
+)
+def test_what_shows_the_machine_on_which_it_runs(command: str, what: Shows) -> None:
+    assert shown_by(command, "n3") == Shown(what, "" if what is Shows.NOTHING else "n3")
+
+
+@pytest.mark.parametrize("command", OTHERS)
+def test_all_else_is_of_nobody(command: str) -> None:
+    shown = shown_by(command, "login-1")
+    assert (shown.what, shown.host) == (Shows.OTHERS, "")
+
+
+@pytest.mark.parametrize(
+    "options", ["", "-p 22", "-p22", "-i ~/.ssh/key.pem -tt", "-o BatchMode=yes -J jump", "-t", "-l me"]
+)
+def test_ssh_shows_the_host_to_which_it_logs_in_if_the_command_there_shows_that(options: str) -> None:
+    for user in ("", "ubuntu@"):
+        assert shown_by(f"timeout 60 ssh {options} {user}n7 'sudo dmesg -T | tail'", "login-1") == Shown(
+            Shows.KERNEL, "n7"
+        )
+        assert shown_by(f"ssh {options} {user}n7 tail -1 /tmp/job.log", "login-1") == Shown(Shows.LOG, "n7")
+        assert shown_by(f"ssh {options} {user}n7 cat /fsx/logs/rank7.log", "login-1").what is Shows.OTHERS
+    assert shown_by(f"ssh bastion ssh {options} n7 dmesg", "login-1") == Shown(Shows.KERNEL, "n7")
+
+
+def test_a_file_that_is_called_after_the_host_is_of_it() -> None:
+    assert shown_by("tail -n 12 /mnt/runs/moe/Basalt.log | less", "basalt") == Shown(Shows.LOG, "basalt")
+    assert shown_by("tail -n 12 /mnt/runs/moe/basalt.log", "login-1") == Shown(
+        Shows.OTHERS, files=("/mnt/runs/moe/basalt.log",)
+    )
+
+
+@given(st.text(max_size=60), st.sampled_from([*OTHERS]))
+def test_any_line_is_understood_or_left(line: str, others: str) -> None:
+    assert shown_by(line, "login-1").host in ("", "login-1") or "ssh" in line
+    assert shown_by(f"{line};{others}", "login-1").host == ""
