@@ -5,6 +5,7 @@ So are the ranks of one log of which this log says where they run:
 
 - in words of their own (`srun -l hostname`, `[1,39]<stdout>:rank 39 on kestrel03`), if something else knows a host of that
   name,
+- by where its ranks meet, which is the host of rank 0 (NEURON_RT_ROOT_COMM_ID), if something else knows a host of that name,
 - by the map of its launcher (`mpirun --display-map`), or what it says of how it binds ranks, and
 - where a launcher reports how they ended (`srun: error: trn-b02: tasks 8-15: Exited with exit code 1`).
 
@@ -57,6 +58,10 @@ def _named_by_rank(facts: Sequence[Fact]) -> Iterable[tuple[_Speaker, str]]:
     known: frozenset[str] | None = None
     yield from _mapped(sorted((f for f in facts if f.kind == "mapping"), key=lambda f: (f.source, f.span.offset)))
     for fact in facts:
+        if root := _root_of(fact):
+            known = known or _known(facts)
+            if root in known:
+                yield (fact.source, "rank", 0), root
         if fact.kind == "launcher-failure" and fact.place.host:
             yield from (((fact.source, "rank", rank), fact.place.host) for rank in ranks_of(fact.place))
         elif fact.kind == "identity" and fact.place.rank is not None:
@@ -65,6 +70,15 @@ def _named_by_rank(facts: Sequence[Fact]) -> Iterable[tuple[_Speaker, str]]:
             host = fact.place.host if name is None else name if name in known else None
             if host is not None:
                 yield (fact.source, "rank", fact.place.rank), str(host)
+
+
+def _root_of(fact: Fact) -> str:
+    """The name of the host at which rank 0 listens for the others: as the job was told, or as who cannot reach it calls it."""
+    if fact.kind == "meeting":
+        address = fact.data["address"]
+    else:
+        address = fact.data.get("peer") if fact.kind == "hang-report" and fact.data["what"] == "retry" else ""
+    return str(address or "").rpartition(":")[0]
 
 
 def _mapped(lines: Iterable[Fact]) -> Iterable[tuple[_Speaker, str]]:

@@ -112,7 +112,7 @@ def _locals(facts: Iterable[Fact]) -> dict[int, int]:
     return unique(
         (fact.place.rank, fact.place.core)
         for fact in facts
-        if fact.kind == "hang-report"
+        if fact.kind in ("hang-report", "hit")
         and fact.place.rank is not None
         and fact.place.core is not None
         and fact.place.device is None
