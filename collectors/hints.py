@@ -209,7 +209,7 @@ def _address(name: str) -> str | None:
     found = list(_ADDRESS_WITHIN.finditer(f"{plain(name)}_"))
     if len(found) != 1 or found[0].start() != (before.end() if before else 0):
         return None
-    return None if _speaks_of_another(name[found[0].end() :]) else found[0][0]
+    return None if _speaks_of_another(name[found[0].start() :]) else found[0][0]
 
 
 def _speaks_of_another(behind: str) -> bool:

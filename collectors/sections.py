@@ -9,7 +9,7 @@ all lines are where the command shows a log or a state of the host (`shown_machi
 a loop that asks each host for such (`for h in a b; do echo "## $h"; ssh $h lsmod; done`).
 
 Below a prompt that names its host stands what its command shows of this host, and nothing where it shows anything else: of the
-kernel's log its lines, up to the first other one; of a state no line of a log, and nothing where no prompt follows.
+kernel's log its lines, up to the first other one; of a state no line of a log, and only the next few where no prompt follows.
 A file that is called after a host is of that one. The output of a job is of the host where prompts of several hosts show: there
 each has its own.
 
@@ -48,6 +48,11 @@ _LOOP = regex(
     r"for (?P<variable>\w{1,40}) in (?P<each>[^;\n]{1,2000}); ?do (?P<body>[^\n]{1,2000}); ?done(?: *(?:\||2?>|$)[^\n]*)?"
 )
 _WORD = regex(r"[\w.-]{1,253}")
+_CLOCK = regex(r"\W{0,2}\d\d:\d\d:\d\d\b")
+#: How unsure a time is that is not the line's own (nanoseconds), unless the line has a time of day.
+_UNSURE_NS = 10**9
+#: The listing of a state below the last prompt of a terminal reaches no farther (bytes).
+_LISTING = 512
 _EACH = "each-host"
 _SAYS_WHICH = regex(rf"\b(?:echo|printf) [^;|]{{0,200}}{_EACH}")
 
@@ -203,11 +208,12 @@ def _above_kernels(headings: Iterable[_Heading], facts: Iterable[Fact]) -> Itera
 
 def _is_shown(fact: Fact, heading: _Heading, following: Sequence[_Heading], *, several: bool, itself: bool) -> bool:
     """Whether a record is of what a heading shows of its host, or the command `itself` tells it. The output of a command that
-    shows a state ends where the next prompt is: below the last one anything may stand."""
+    shows a state ends where the next prompt is: far below the last one anything may stand."""
     if itself or (heading.own and heading.what is Shows.JOB):
         return heading.own and heading.what is Shows.JOB and several
     if heading.what is Shows.STATE and heading.at is not None:
-        return bool(following and following[0].at is not None) and not is_of_log(fact)
+        ends = bool(following and following[0].at is not None) or fact.span.offset - heading.offset < _LISTING
+        return ends and not is_of_log(fact)
     if is_of_kernel(fact.span.text.encode()):
         return True
     if heading.what is Shows.STATE:
@@ -216,8 +222,10 @@ def _is_shown(fact: Fact, heading: _Heading, following: Sequence[_Heading], *, s
 
 
 def is_of_log(fact: Fact) -> bool:
-    """Whether a record is one of a log: of the kernel, or with a time or a rank, as no listing of a machine's state has them."""
-    return fact.instant is not None or fact.place.rank is not None or is_of_kernel(fact.span.text.encode())
+    """Whether a record is one of a log: of the kernel, or with a rank or a time of its own, as no listing of a state has one. What
+    has no time is given that of the line above, and says that it is not sure of it."""
+    timed = fact.instant is not None and (fact.instant.uncertainty_ns < _UNSURE_NS or _CLOCK.match(fact.span.text))
+    return bool(timed) or fact.place.rank is not None or is_of_kernel(fact.span.text.encode())
 
 
 def _shape(name: str) -> str:

@@ -94,7 +94,9 @@ NOISE = "/dev/sda1  100G  100G     0 100% /\nOSError: [Errno 28] No space left o
 
 
 def test_a_state_is_what_stands_between_two_prompts(tmp_path: Path) -> None:
-    shown = f"ops@trn-9:~$ df -h\n{NOISE}"
+    few = f"ops@trn-9:~$ df -h\n{NOISE}"
+    assert set(hosts(tmp_path, few)) == {"trn-9"}
+    shown = f"ops@trn-9:~$ df -h\n{'tmpfs  1G  0  1G  0% /run' * 30}\n{NOISE}"
     assert set(hosts(tmp_path, shown)) == {None}
     for following in ("ops@trn-9:~$ exit\n", "ops@trn-9:~$ ", "ops@trn-9:~$", "[ops@trn-9 ~]#"):
         assert set(hosts(tmp_path, f"{shown}{following}")) == {"trn-9"}
