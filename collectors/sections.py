@@ -222,8 +222,8 @@ def _is_shown(fact: Fact, heading: _Heading, following: Sequence[_Heading], *, s
 
 
 def is_of_log(fact: Fact) -> bool:
-    """Whether a record is one of a log: of the kernel, or with a rank or a time of its own, as no listing of a state has one. What
-    has no time is given that of the line above, and says that it is not sure of it."""
+    """Whether a record is one of a log: of the kernel, or with a rank or a time of its own, as no listing of a state has one.
+    What has no time is given that of the line above, and says that it is not sure of it."""
     timed = fact.instant is not None and (fact.instant.uncertainty_ns < _UNSURE_NS or _CLOCK.match(fact.span.text))
     return bool(timed) or fact.place.rank is not None or is_of_kernel(fact.span.text.encode())
 
