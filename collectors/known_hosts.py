@@ -29,6 +29,8 @@ def known_hosts(collection: Collection) -> dict[str, str]:
     one name alone has it. Names of pods and containers are none."""
     no_hosts = set(_pods(collection.facts))
     stated = {s.place.host for s in collection.sources} | set(_stated(collection.facts)) | _told_alike(collection.facts)
+    logins = {str(fact.data["name"]) for fact in collection.facts if fact.kind == "login"}
+    stated |= {name for name in logins if any(is_called(source.path, name) for source in collection.sources)}
     names = sorted(name for name in stated if name and name.casefold() not in no_hosts | _ANYBODY)
     short = unique((label.casefold(), label) for label in map(_first_label, names) if label)
     return {**_alone(short, names), **{name.casefold(): name for name in reversed(names)}}

@@ -188,8 +188,8 @@ def proof(members: Mapping[str, Member], is_host: Mapping[str, str], *, short: b
 def proof_of_mixed(members: Mapping[str, Member], is_host: Mapping[str, str]) -> Proof:
     """The same of siblings that are each called by another word, with a number (`kestrel3 merlin4`) or without, as people call
     machines and hardly runs. Each has what is made once on a host, whenever that was; or, as no parts of programs are
-    numbered so, all have numbers and ranks of their own; or they are directories with files of the same names, which were
-    written at once, and content states one of them as a host."""
+    numbered so, all have numbers and ranks of their own; or they are directories with files of the same names, which were written
+    at once, or tell of ranks of their own, and content states one of them as a host."""
     told = [member.told for member in members.values()]
     numbered = all(name[-1].isdigit() for name in members)
     what = proof(members, is_host, short=True) if numbered else Proof.NONE
@@ -203,7 +203,7 @@ def proof_of_mixed(members: Mapping[str, Member], is_host: Mapping[str, str]) ->
         member.is_directory for member in members.values()
     )
     apart = numbered and _each_its_own(_in_common_attempts(told))
-    return Proof.JOB if apart or (stated and beside_each_other(told)) else Proof.NONE
+    return Proof.JOB if apart or (stated and (beside_each_other(told) or share_an_attempt(told))) else Proof.NONE
 
 
 def may_be_hosts(members: Mapping[str, Member]) -> bool:

@@ -36,6 +36,7 @@ _STATED: Mapping[str, frozenset[str]] = {
         "node-width": "processes",
         "node-rank": "number",
         "meeting-host": "name",
+        "login": "name",
         "progress": "what value",
         "env": "name value",
         "pci-device": "bdf",

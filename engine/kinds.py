@@ -46,6 +46,7 @@ _OF_JOBS = (
     kind_of("launch", "on how many nodes a launcher is told to start a job", TEXT, "nodes:int"),
     kind_of("node-width", "how many processes a launcher is told to start on each node", TEXT, "processes:int"),
     kind_of("node-rank", "the number that a launcher is told its node has", TEXT, "number:int"),
+    kind_of("login", "a word to which somebody logged in: a host, if something is called after it", TEXT, "name:str"),
     kind_of("meeting-host", "the host at which launchers are told to meet", TEXT, "name:str"),
     kind_of("world", "how many ranks the job has, as one source says", TEXT + " env slurm", "size:int"),
     kind_of(

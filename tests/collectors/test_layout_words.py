@@ -82,3 +82,13 @@ def test_beside_a_host_that_content_states_another_word_is_one_that_wrote_the_sa
     stated = fact("night1/journal", "attach", Place(host="merlin"))
     parts = [source(f"night2/{name}/train.log", start=start * n) for n, name in enumerate(names)]
     assert (hosts(together(stated, source("night1/journal"), *parts))["night2/plover/train.log"] == "plover") is found
+
+
+def test_a_word_to_which_somebody_logged_in_is_a_host_if_something_is_called_after_it() -> None:
+    apart = [ranks("delta/train.log", 0), ranks("fjord/train.log", 32, start=2400), ranks("cove/train.log", 64)]
+    login = fact("fjord/chronyc.txt", "login", name="delta")
+    found = hosts(together(*apart, source("fjord/chronyc.txt"), login))
+    assert set(found.values()) == {"delta", "fjord", "cove"}
+    assert set(hosts(together(*apart)).values()) == {None}
+    elsewhere = fact("fjord/chronyc.txt", "login", name="bastion")
+    assert set(hosts(together(*apart, source("fjord/chronyc.txt"), elsewhere)).values()) == {None}

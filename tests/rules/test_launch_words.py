@@ -54,3 +54,9 @@ def test_the_number_of_a_node_and_where_all_meet() -> None:
 @pytest.mark.parametrize("line", ["--rdzv_endpoint 10.0.3.7:29400", "--master_addr llm-0.llm", "MASTER_ADDR=$HOST"])
 def test_an_address_a_name_in_a_domain_and_a_variable_are_no_hosts_to_meet_at(line: str) -> None:
     assert not said(f"torchrun {line} train.py", "meeting-host")
+
+
+def test_to_what_words_somebody_logged_in() -> None:
+    assert [fact.data["name"] for fact in said("$ ssh delta date -u; date -u", "login")] == ["delta"]
+    assert [fact.data["name"] for fact in said("$ ssh -p 22 root@fjord", "login")] == ["fjord"]
+    assert not said("the ssh key is wrong", "login")
