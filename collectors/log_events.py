@@ -1,9 +1,9 @@
 """What CloudWatch Logs hands out in JSON: the events of many log streams in one file, each stream a member, as of an archive.
 
 Formats: `aws logs filter-log-events` (`events` with `logStreamName`, `timestamp` in ms, `message`) and `get-log-events`, which
-asks for one stream and does not name it; the bare list that `--query events` leaves of them; what a subscription delivers,
-objects one after the other (`messageType: DATA_MESSAGE`, `logStream`, `logEvents`). A message stands behind its time, in UTC, in
-`events.json!streams/algo-2-1756267201`.
+asks for one stream and does not name it; the bare list that `--query events` leaves of them, or the events one after the other
+(`jq -c '.events[]'`); what a subscription delivers, objects one after the other (`messageType: DATA_MESSAGE`, `logStream`,
+`logEvents`). A message stands behind its time, in UTC, in `events.json!streams/algo-2-1756267201`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from neuron_doctor.engine.regexes import regex
 
 _BEGINS = regex(rb'\s{0,400}(?:\{\s{0,40}"events"\s{0,8}:\s{0,8}\[|\[)?\s{0,40}\{')
 _EVENT = regex(rb'"timestamp"\s{0,8}:\s{0,8}1\d{12}\b')
+#: Each event names its stream where they stand one after the other (`jq -c '.events[]'`).
+_STREAM = regex(rb'"logStreamName"\s{0,8}:\s{0,8}"')
 _TEXT, _BATCH = regex(rb'"message"\s{0,8}:\s{0,8}"'), regex(rb'"messageType"\s{0,8}:\s{0,8}"DATA_MESSAGE"')
 #: Before the first event, and between two.
 _BEFORE_FIRST, _BETWEEN = regex(r"\s*(?:\{\s*\"events\"\s*:\s*)?\[?"), regex(r"[\s,]*")
@@ -42,7 +44,7 @@ def is_of_events(head: bytes) -> bool:
         and (found := _BEGINS.match(head))
         and _EVENT.search(head)
         and _TEXT.search(head)
-        and (b"[" in found[0] or _BATCH.search(head, found.end() - 1))
+        and (b"[" in found[0] or _BATCH.search(head, found.end() - 1) or _STREAM.search(head, found.end() - 1))
     )
 
 
