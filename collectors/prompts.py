@@ -83,6 +83,8 @@ def shell_line(candidate: Candidate, inp: Input) -> Iterator[Fact]:
         data = {"form": form, "name": prompt.host, "command": without_secrets(prompt.command)}
         span = replace(span, text=without_secrets(span.text))
         yield Fact("section", data, inp.place, span, inp.source_id or inp.path)
+        if prompt.word:
+            yield Fact("login", {"name": prompt.word}, inp.place, span, inp.source_id or inp.path)
         if prompt.plain and _ASKS_WHERE.fullmatch(prompt.command.rstrip()):
             below = (candidate.lines.gist(*bounds).message for bounds in candidate.lines.below(end, 1))
             for name in filter(_NAME.fullmatch, below):

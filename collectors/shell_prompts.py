@@ -27,7 +27,7 @@ _UNNAMED = (
     rf"{_USER}[\w.-]{{1,252}}[: ][^\n$#%]{{0,100}}[$#%]",
     r"\[[^\]\n]{1,100}\] ?[$#%]",
     r"[A-Za-z][\w.-]{0,62}:[~/][^\s$#]{0,200}[$#]",
-    r"[A-Za-z][\w.-]{0,62}\$",
+    r"(?P<word>[A-Za-z][\w.-]{0,62})\$",
     r"[~/][\w./~-]{0,200}[$#]",
     r"[➜❯]",
 )
@@ -41,13 +41,14 @@ _LONGEST = 2048
 
 
 class Prompt(Struct, frozen=True):
-    """A command; the host, or the container without a name, that the prompt names, if it does; and whether it is that of a shell
-    that was told nothing else."""
+    """A command; the host, or the container without a name, that the prompt names, if it does; whether it is that of a shell that
+    was told nothing else; and the mere word that it is, which may be a host's name."""
 
     command: str
     host: str = ""
     container: str = ""
     plain: bool = False
+    word: str = ""
 
 
 def prompt_of(text: str) -> Prompt | None:
@@ -57,7 +58,7 @@ def prompt_of(text: str) -> Prompt | None:
         return None
     host = found["colon"] or found["bracket"] or found["short"] or found["within"] or ""
     named, container = ("", host) if _CONTAINER.fullmatch(host) else (host, "")
-    return Prompt(found["command"], named, container, bool(found["plain"]))
+    return Prompt(found["command"], named, container, bool(found["plain"]), found["word"] or "")
 
 
 def prompt_on(raw: bytes) -> Prompt | None:

@@ -19,7 +19,7 @@ from neuron_doctor.collectors.shell_prompts import Prompt, prompt_of, prompt_on
         ("root@3f9d0c1a22be:/w# dmesg", Prompt("dmesg", container="3f9d0c1a22be")),
         ("sh-5.2$ dmesg", Prompt("dmesg", plain=True)),
         ("$ dmesg", Prompt("dmesg")),
-        ("trn-b$ dmesg", Prompt("dmesg")),
+        ("trn-b$ dmesg", Prompt("dmesg", word="trn-b")),
         ("trn-b:/fsx/run$ dmesg", Prompt("dmesg")),
         ("me@laptop ~ % dmesg", Prompt("dmesg")),
         ("[12:04] % dmesg", Prompt("dmesg")),
