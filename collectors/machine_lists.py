@@ -44,6 +44,8 @@ _DOCUMENT = regex(
 )
 _TAGGED = ("Key", "Name", "Value")
 
+#: Found sooner than the whole.
+_BEGINS_AN_INSTANCE = b"i-"
 _INSTANCE_BYTES = regex(rb"\bi-[\da-f]{8}")
 _INSTANCE = regex(r"i-(?:[\da-f]{17}|[\da-f]{8,16})")
 _HOST = regex(r"[A-Za-z][\w.-]{0,252}")
@@ -85,7 +87,7 @@ def machine_lists_collector(text: Collector) -> Collector:
 
 
 def _sniff(head: bytes, _name: str) -> bool:
-    if _INSTANCE_BYTES.search(head) is None:
+    if _BEGINS_AN_INSTANCE not in head or _INSTANCE_BYTES.search(head) is None:
         return False
     return _is_document(head) or _columns(head_lines(head)) is not None
 

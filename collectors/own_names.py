@@ -32,6 +32,11 @@ _SAID = (
     r"|(?<![\w@])[a-z_][\w-]{0,31}@)"
 )
 
+#: What may stand right before a name that is said (an empty one of the beginning is none).
+_RIGHT_BEFORE = frozenset({b" ", b"=", b":", b"@", b"'", b'"', b"\t", b"\n", b"\r"})
+#: So far before a name stands what says that it is a host's (bytes; more than `_SAID` can take).
+_REACH = 160
+
 
 def own_names(inp: Input) -> Iterator[Fact]:
     """An `identity` for each name in the path of a source that its beginning says of a host."""
@@ -49,9 +54,20 @@ def own_names(inp: Input) -> Iterator[Fact]:
 
 
 def _surest(name: str, head: bytes) -> re.Match[bytes] | None:
-    """Where the name is first said, as a setting if it is said so anywhere."""
-    said = list(_saying(name).finditer(head))
+    """Where the name is first said, as a setting if it is said so anywhere. Nothing but what stands right before it is looked at:
+    most words of paths stand in a text many times."""
+    said = list(_said(name, head))
     return next((one for one in said if one["setting"] is not None), said[0] if said else None)
+
+
+def _said(name: str, head: bytes) -> Iterator[re.Match[bytes]]:
+    word, saying, at, done = name.encode(), _saying(name), -1, 0
+    while (at := head.find(word, at + 1)) >= 0:
+        if head[at - 1 : at] in _RIGHT_BEFORE and (
+            found := saying.search(head, max(at - _REACH, done), at + len(word) + 1)
+        ):
+            done = found.end()
+            yield found
 
 
 def is_called(path: str, word: str) -> bool:
