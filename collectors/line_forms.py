@@ -374,7 +374,7 @@ _UNKNOWN_LABELS = (
         rf"\[(?!(?:rank|default)\d)[A-Za-z][\w.-]{{0,62}}(?::\d{{1,10}})?\] {{1,2}}(?:\[\d{{1,6}}\] )?{_BEGINNING}",
         When.BEFORE_HEADERS,
     ),
-    _label(rf"\[r\d{{1,6}}\] {_BEGINNING}", When.BEFORE_HEADERS),
+    _label(rf"\[r?\d{{1,6}}\] {_BEGINNING}", When.BEFORE_HEADERS),
 )
 
 #: A program that says which of its ranks speaks; alone it may speak of another one.

@@ -44,6 +44,8 @@ _LABEL = regex(
 _BARE = "bare"
 _BLANK_BEHIND = (_BARE, "space")
 _RANK_ITSELF = regex(r"(?:rank|default)[-_.:]?\d")
+#: The number of a task of srun or mpirun, between the host that somebody put before a line and the line.
+_TASK = regex(r"^\d{1,6}: {1,2}")
 _CLOCK = regex(r"\[?\d\d:\d\d:\d\d\b")
 _NUMBER, _WORD = regex(r"\d{1,20}"), regex(r"[a-z]{1,63}")
 #: A letter that counts as a number does: `trn-a`, `trn-b`.
@@ -52,10 +54,14 @@ _SINGLE = regex(r"(?<=[-_])[a-z](?![a-z\d])")
 _INTRODUCES = regex(r"(?i)(?<![a-z\d_])(?:global[ _])?rank[ =:]{1,3}(?P<rank>\d{1,7})(?![\d.])")
 #: So many that do so are no accident.
 _INTRODUCED = 2
+#: So many are those of a host.
+_ON_A_HOST = 8
 #: Below so many lines, or so few in a hundred, nothing is said of a file; no job starts more workers than that on its hosts.
 _FEWEST, _SHARE, _MOST = 8, 90, 65536
 #: So many names are those of several hosts.
 _SEVERAL = 2
+#: So many lines may stand around those of a short log.
+_AROUND = 3
 #: After so many lines a log without labels is left alone.
 _GLANCE = 24
 
@@ -127,9 +133,9 @@ def line_labels(inp: Input) -> Iterator[Fact]:
     seen = look.of_the_usual_form()
     if lines < _FEWEST:
         return
-    if seen.total() * 100 < lines * _SHARE:
+    if not _are_most(seen.total(), lines):
         bare = look.repeated()
-        if _lines_of(bare) * 100 >= lines * _SHARE and _may_be_bare_hosts(bare):
+        if _are_most(_lines_of(bare), lines) and _may_be_bare_hosts(bare):
             yield from _labels(inp, _BARE, "", {name: first[name] for name in bare}, sure=_are_numbered_hosts(bare))
         return
     form, numbers = next(iter(seen)).form, _introduced(look.ranks) or _meaning(seen)
@@ -168,7 +174,7 @@ def _seen(found: re.Match[str]) -> _Seen | None:
 
 def _logs(behind: str) -> bool:
     """Whether what is behind a label is a line of a program's log."""
-    rest = behind.lstrip(": ")
+    rest = _TASK.sub("", behind.lstrip(": "), count=1)
     return bool(BEGINNING.match(rest) or _CLOCK.match(rest))
 
 
@@ -215,8 +221,21 @@ def _meaning(seen: Counter[_Seen]) -> str:
     every = sorted(number for found in of.values() for number in found)
     if 1 < len(every) <= _MOST and every == list(range(len(every))):
         return "rank"
+    if len(of) == 1 and _is_block(every):
+        return "rank"
     blocks = {tuple(sorted(found)) for found in of.values()}
     return "local_rank" if len(of) > 1 and len(blocks) == 1 and blocks == {tuple(range(len(min(blocks))))} else ""
+
+
+def _are_most(labelled: int, lines: int) -> bool:
+    """Whether nearly all lines are labelled: so many in a hundred, or all but a few that a shell or a scheduler adds."""
+    return labelled * 100 >= lines * _SHARE or (labelled >= _FEWEST and lines - labelled <= _AROUND)
+
+
+def _is_block(numbers: Sequence[int]) -> bool:
+    """Whether these are the ranks of a host but the first: as many as hosts have, from a multiple of their number on."""
+    count = len(numbers)
+    return count >= _ON_A_HOST and numbers == list(range(numbers[0], numbers[0] + count)) and numbers[0] % count == 0
 
 
 def _introduced(ranks: Mapping[int, set[int]]) -> str:

@@ -1,5 +1,6 @@
 """Which findings of a kernel log are older than the run that the other logs tell of. A kernel log reaches back to the
-boot, through the runs of other people; what it says of last week is a risk for this run and not its cause."""
+boot, through the runs of other people; what it says of last week is a risk for this run and not its cause. So are events of
+Kubernetes, whose clock is UTC: of what was days before any log of the run began."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ _MARGIN = _HOUR
 _MARGIN_OF_WALL_CLOCKS = 26 * _HOUR
 #: No two hosts of a job show dates that lie so far apart. (One whose clock was never set shows years.)
 _MARGIN_OF_DATES, _UNSET = 14 * 24 * _HOUR, 400 * 24 * _HOUR
+_EVENT = "k8s-event"
 _DATED = frozenset({Clock.UTC, Clock.HOST_LOCAL})
 #: So many processes of one log have opened devices of a host where the numbers of that many are the same.
 _PROCESSES = 2
@@ -47,7 +49,9 @@ class Beforehand(Struct, frozen=True):
     set_right: frozenset[str] = frozenset()
 
     def holds(self, match: Match) -> bool:
-        """Whether all of the match is in kernel logs, and surely older than the run."""
+        """Whether all of the match is in kernel logs or events, and surely older than the run."""
+        if match.facts and all(fact.kind == _EVENT for fact in match.facts):
+            return all(map(self._was_days_before, match.facts))
         return self._is_of_kernel(match) and all(self._older(fact) is True for fact in match.facts)
 
     def may_hold(self, match: Match, devices: Collection[tuple[str | None, int]]) -> bool:
@@ -76,6 +80,13 @@ class Beforehand(Struct, frozen=True):
         if None in own:
             return None
         return True if True in told or self._is_dated_before(moment, fact.source) else None
+
+    def _was_days_before(self, fact: Fact) -> bool:
+        """Whether something dated was before all logs of the run, in whatever zones these are."""
+        instant, starts = fact.instant, self.starts.dated
+        if instant is None or instant.clock not in _DATED or not starts:
+            return False
+        return instant.ns + _MARGIN_OF_WALL_CLOCKS < starts[0].instant.ns
 
     def _told(self, moment: Moment, starts: Iterable[Moment]) -> set[bool | None]:
         """What these beginnings tell that can be compared with the moment: None where it may be older and may not."""

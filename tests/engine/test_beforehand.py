@@ -32,6 +32,16 @@ def test_wall_clocks_may_be_in_two_zones(age: float, older: bool) -> None:
     assert holds(hit("broke", at=START - age, source="dmesg", host="a"), sources=(DMESG, log)) is older
 
 
+@pytest.mark.parametrize(("age", "older"), [(2 * DAY, True), (20 * 3600.0, False), (-60.0, False)])
+def test_an_event_of_kubernetes_may_be_of_days_before_all_logs(age: float, older: bool) -> None:
+    log, events = source("rank0", rank=0, first=START, last=START + 60), source("events", kind="kubectl")
+    event = replace(
+        hit("x", at=START - age, source="events", clock=Clock.UTC), kind="k8s-event", data={"reason": "Evicted"}
+    )
+    assert holds(event, sources=(events, log)) is older
+    assert not holds(event, sources=(events,))
+
+
 def test_a_log_of_which_nothing_is_understood_begins_no_run() -> None:
     boot_log = source("cloud-init", host="a", first=START, last=START + 60)
     assert not holds(hit("broke", at=START - 7 * DAY, source="dmesg", host="a"), sources=(DMESG, boot_log))
