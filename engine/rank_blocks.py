@@ -32,7 +32,7 @@ def hosts_by_block(
         if (node := node_of(rank)) is not None:
             hosts[node].add(host)
             nodes[host].add(node)
-    if any(len(some) > 1 for some in (*hosts.values(), *nodes.values())):
+    if any(len(some) > 1 for some in hosts.values()) or any(len(some) > 1 for some in nodes.values()):
         return {}
     missing = ((rank, node_of(rank)) for rank in ranks if rank not in host_of_rank)
     return {rank: next(iter(hosts[node])) for rank, node in missing if node in hosts}
