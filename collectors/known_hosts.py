@@ -17,6 +17,9 @@ _NUMBER = regex(r"\d+", re.ASCII)
 #: What every machine calls itself says nothing.
 _ANYBODY = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
+#: What prompts are called after that name no host: users, and shells.
+_SHELLS = frozenset({"root", "ubuntu", "admin", "user", "bash", "zsh", "sh", "dash", "ksh", "fish", "docker", "python"})
+
 #: Variables that Slurm sets for the processes of a job.
 _NODE_LISTS = frozenset({"SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_STEP_NODELIST"})
 
@@ -29,7 +32,7 @@ def known_hosts(collection: Collection) -> dict[str, str]:
     one name alone has it. Names of pods and containers are none."""
     no_hosts = set(_pods(collection.facts))
     stated = {s.place.host for s in collection.sources} | set(_stated(collection.facts)) | _told_alike(collection.facts)
-    logins = {str(fact.data["name"]) for fact in collection.facts if fact.kind == "login"}
+    logins = {str(fact.data["name"]) for fact in collection.facts if fact.kind == "login"} - _SHELLS
     stated |= {name for name in logins if any(is_called(source.path, name) for source in collection.sources)}
     names = sorted(name for name in stated if name and name.casefold() not in no_hosts | _ANYBODY)
     short = unique((label.casefold(), label) for label in map(_first_label, names) if label)

@@ -92,3 +92,9 @@ def test_a_word_to_which_somebody_logged_in_is_a_host_if_something_is_called_aft
     assert set(hosts(together(*apart)).values()) == {None}
     elsewhere = fact("fjord/chronyc.txt", "login", name="bastion")
     assert set(hosts(together(*apart, source("fjord/chronyc.txt"), elsewhere)).values()) == {None}
+
+
+@pytest.mark.parametrize("word", ["root", "bash"])
+def test_a_user_or_a_shell_is_no_host_to_which_somebody_logged_in(word: str) -> None:
+    parts = [ranks(f"{word}/train.log", 0), ranks("fjord/train.log", 32), fact(f"{word}/train.log", "login", name=word)]
+    assert set(hosts(together(*parts)).values()) == {None}
