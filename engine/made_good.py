@@ -40,6 +40,8 @@ _OF_STARTS = frozenset(
 )
 #: The pods of Flyte: execution, node, attempt.
 _OF_FLYTE = regex(r"(?P<step>[a-z][a-z\d]{9,31}-n\d{1,4})-(?P<attempt>\d{1,3})")
+#: The last failure of a launch, and the first of another one, lie so far apart.
+_LONG_AFTER_NS = 3600 * 10**9
 _FAILED = frozenset({"Failed", "Error", "OOMKilled", "StartError", "ContainerCannotRun", "DeadlineExceeded"})
 _WORD = regex(r"[A-Za-z0-9]+")
 #: How a log of a container before its last start is called, or the directory of such logs.
@@ -122,17 +124,31 @@ def made_good(
 
 def _earlier_launches(facts: Iterable[Fact]) -> Iterator[tuple[str, int]]:
     """Up to where each log tells of launches before the last one: a worker failed in one, and a launcher says below it that all
-    workers of the next ended well, before a worker failed again."""
+    workers of the next ended well, before a worker failed again long after (those of one launch end within minutes, on some
+    hosts well)."""
     told: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
-        if fact.kind == "launcher-failure" or (fact.kind == "completion" and fact.data.get("workers")):
+        if (fact.kind == "launcher-failure" and fact.instant) or (
+            fact.kind == "completion" and fact.data.get("workers")
+        ):
             told[fact.source].append(fact)
     for source, found in told.items():
-        failures = [fact.span.offset for fact in found if fact.kind == "launcher-failure"]
+        failures = [fact for fact in found if fact.kind == "launcher-failure"]
         good = [fact.span.offset for fact in found if fact.kind == "completion"]
-        between = [at for at in good if min(failures, default=at) < at < max(failures, default=at)]
+        between = [at for at in good if _are_of_two_launches(failures, at)]
         if between:
             yield source, max(between)
+
+
+def _are_of_two_launches(failures: Iterable[Fact], at: int) -> bool:
+    """Whether all failures below an offset were long after all above it, by one clock."""
+    above, below = list[int](), list[int]()
+    clocks = set[Clock]()
+    for fact in failures:
+        if fact.instant:
+            clocks.add(fact.instant.clock)
+            (above if fact.span.offset < at else below).append(fact.instant.ns)
+    return bool(above and below) and len(clocks) == 1 and max(above) + _LONG_AFTER_NS < min(below)
 
 
 def _failed_since(facts: Iterable[Fact]) -> set[str]:

@@ -73,12 +73,8 @@ def _named_by_rank(facts: Sequence[Fact]) -> Iterable[tuple[_Speaker, str]]:
 
 
 def _root_of(fact: Fact) -> str:
-    """The name of the host at which rank 0 listens for the others: as the job was told, or as who cannot reach it calls it."""
-    if fact.kind == "meeting":
-        address = fact.data["address"]
-    else:
-        address = fact.data.get("peer") if fact.kind == "hang-report" and fact.data["what"] == "retry" else ""
-    return str(address or "").rpartition(":")[0]
+    """The name of the host at which rank 0 listens for the others."""
+    return str(fact.data["address"]).rpartition(":")[0] if fact.kind == "meeting" else ""
 
 
 def _mapped(lines: Iterable[Fact]) -> Iterable[tuple[_Speaker, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 
@@ -22,8 +22,8 @@ def hosts_by_block(
 ) -> dict[int, str]:
     """The hosts of those of `ranks` that `host_of_rank` lacks. Each host must have one block of ranks, as far as they are known,
     and each block one host: ranks that were dealt out in turn, or moved, prove nothing. The blocks are of `width` ranks, where
-    launchers were told so; else of as many as the hosts show; else they reach from where the local rank would be 0 to the last
-    rank of which the local one is known."""
+    launchers were told so; else of as many as two hosts have that are known with all; else they reach from where the local
+    rank would be 0 to the last rank of which the local one is known."""
     width = width or _shown_width(host_of_rank)
     node_of: NodeOf = (lambda rank: rank // width) if width else _nodes(local_of_rank or {})
     hosts: dict[int, set[str]] = defaultdict(set)
@@ -39,19 +39,12 @@ def hosts_by_block(
 
 
 def _shown_width(host_of_rank: Mapping[int, str]) -> int | None:
-    """How many ranks two hosts have of which all are known, one after the other; else how far apart the first known ranks of
-    hosts are, if that is the same of all, and each is known with several ranks, all of them before the next host's."""
-    of: dict[str, list[int]] = defaultdict(list)
-    for rank, host in sorted(host_of_rank.items()):
-        of[host].append(rank)
-    width = max(map(len, of.values()), default=0)
-    whole = [ranks for ranks in of.values() if len(ranks) == width and ranks[-1] - ranks[0] == width - 1]
-    if width > 1 and len(whole) >= _WHOLE_HOSTS:
-        return width
-    rows = sorted(of.values())
-    apart = {below[0] - ranks[0] for ranks, below in pairwise(rows)}
-    even = len(apart) == 1 and all(len(ranks) > 1 and ranks[-1] - ranks[0] < min(apart) for ranks in rows)
-    return apart.pop() if even and len(rows) > _WHOLE_HOSTS else None
+    """So many ranks as two hosts are known with, if so many on each of the hosts reach to the last rank that is known: if hosts
+    have more than that, and all of them lack some, there are too few hosts for it."""
+    counts = Counter(host_of_rank.values()).values()
+    width = max(counts, default=0)
+    whole = sum(count == width for count in counts) >= _WHOLE_HOSTS
+    return width if width > 1 and whole and len(counts) * width > max(host_of_rank) else None
 
 
 def _nodes(local_of_rank: Mapping[int, int]) -> NodeOf:

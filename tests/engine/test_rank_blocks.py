@@ -55,17 +55,6 @@ def test_where_the_launcher_was_told_the_width_one_rank_of_each_host_is_enough()
     assert hosts_by_block({0: "h0", 7: "h1"}, range(24), 8) == {}
 
 
-def test_even_distances_between_hosts_show_the_width_where_each_is_known_with_several_ranks() -> None:
-    known = {rank: f"h{rank // 32}" for rank in (0, 8, 24, 32, 40, 64, 88, 96, 104)}
-    found = hosts_by_block(known, range(128))
-    assert found == {rank: f"h{rank // 32}" for rank in range(128) if rank not in known}
-    assert (
-        hosts_by_block({rank: host for rank, host in known.items() if rank != 104}, range(128)) == {}
-    )  # one rank alone
-    assert hosts_by_block({**known, 33: "h0"}, range(128)) == {}
-    assert hosts_by_block({rank: host for rank, host in known.items() if rank < 64}, range(128)) == {}  # two hosts
-
-
 def test_local_ranks_tell_what_lies_between_them() -> None:
     local_of_rank = {2: 2, 6: 6, 10: 2, 15: 7, 17: 1}
     found = hosts_by_block({1: "h0", 12: "h1"}, range(24), None, local_of_rank)

@@ -26,9 +26,7 @@ def said(line: str, kind: str) -> list[Fact]:
         "torchrun --nproc-per-node 32 train.py",
         "  nproc_per_node   : 32",
         "export NPROC_PER_NODE=32",
-        "#SBATCH --ntasks-per-node=32",
         "mpirun -np 64 -npernode 32 python3 train.py",
-        "mpirun --map-by ppr:32:node python3 train.py",
     ],
 )
 def test_how_many_processes_each_node_gets(line: str) -> None:
@@ -41,8 +39,17 @@ def test_one_process_or_a_variable_tells_nothing(line: str) -> None:
 
 
 def test_a_worker_calls_itself_by_its_host_first() -> None:
-    told = said("hamilton rank 64 pid 20192 starting", "identity")
-    assert ("hamilton", 64, 20192) in {(fact.data.get("word"), fact.place.rank, fact.place.pid) for fact in told}
+    told = said("trn-07 rank 64 pid 20192 starting", "identity")
+    assert ("trn-07", 64, 20192) in {(fact.data.get("word"), fact.place.rank, fact.place.pid) for fact in told}
+    told = said("05:31:07 host lovelace rank 8/128 starting", "identity")
+    assert ("lovelace", 8) in {(fact.data.get("word"), fact.place.rank) for fact in told}
+
+
+@pytest.mark.parametrize(
+    "line", ["local rank 3 started on device 3", "node rank 1/4 starting"]
+)
+def test_a_rank_on_its_host_or_of_a_node_is_no_rank(line: str) -> None:
+    assert {fact.place.rank for fact in said(line, "identity")} <= {None}
 
 
 def test_the_number_of_a_node_and_where_all_meet() -> None:

@@ -151,6 +151,8 @@ def test_a_server_answers_and_a_client_does_not(tmp_path: Path, line: str, *, an
         ("2026-07-14 06:02:30 batch 1900/412000 seqs/s 122.1", True),
         ("INFO embed: 3250/9000 batches, 855.1 docs/s, errors=0", True),
         ("INFO batch 3/9 of the download", False),
+        ("INFO tokenizing: 3250/9000 docs, 855.1 docs/s", False),
+        ("INFO uploading logs 3/4 samples at 5.1 items/s", False),
         ("INFO batch of 13 loaded in 58.9 ms", False),
         ("INFO embedded 13 fonts in report.pdf", False),
         ("INFO generated 12 shards in 3 files", False),
@@ -196,6 +198,8 @@ def test_a_program_that_made_all_its_steps_says_that_its_work_is_done(tmp_path: 
         "memory exhausted",
         "retries exhausted",
         "not all done, exiting because of errors",
+        "loader: shard list read, everything done, exiting",
+        "2026-03-01 10:05:22 INFO wrote metrics to /fsx/run7/metrics.jsonl",
         "could not say who wrote report.json first",
     ],
 )
