@@ -78,16 +78,19 @@ _IP = (
     rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}"
     r"|10(?:\.\d{1,3}){3}|(?:192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}"
 )
-#: `lyra3.hpc.example.edu`, `trn09.ml.uni.de`: three labels at least, none of figures alone (those are of versions), and the last
-#: is a domain's; that of a country needs one more, and no language before it (`wmt14.train.en.de`).
-_TOP = r"(?:com|org|net|edu|gov|mil|corp|cloud|cluster|intra|intranet|private|home|internal|local|localdomain|lan|pcluster)"
+#: `lyra3.hpc.example.edu`, `trn09.ml.uni.de`: a name with a number, and three labels at least, none of figures alone (which are
+#: of versions), of which the last is a domain's. That of a country needs one more, and no language before it
+#: (`wmt14.train.en.de`); that of a network of one's own, of which words are made, no number before it (`llama3.8b.local`).
+_TOP = r"(?:com|org|net|edu|gov|mil)"
+_OWN_TOP = r"(?:corp|cloud|cluster|intra|intranet|private|home|internal|local|localdomain|lan|pcluster)"
 _COUNTRY = (
     r"(?:(?:ac|co|edu|go)\.[a-z]{2}"
     r"|[a-z\d-]{3,63}\.(?:at|au|be|ca|ch|cn|cz|de|dk|es|eu|fi|fr|ie|il|it|jp|kr|nl|no|pl|se|sg|tw|uk))"
 )
 _LABEL = r"(?!\d+\.)[a-z\d][a-z\d-]{0,62}"
 _OF_A_DOMAIN = (
-    rf"(?!(?:{'|'.join(sorted(BEFORE_A_HOST))})-)[a-z][a-z\d-]{{0,62}}(?:\.{_LABEL}){{1,5}}\.(?:{_TOP}|{_COUNTRY})"
+    rf"(?!(?:{'|'.join(sorted(BEFORE_A_HOST))})-)(?!s3\.)(?=[a-z-]{{1,60}}\d)[a-z][a-z\d-]{{0,62}}"
+    rf"(?:(?:\.{_LABEL}){{1,5}}\.(?:{_TOP}|{_COUNTRY})|(?:\.[a-z-]{{1,63}}){{1,5}}\.{_OWN_TOP})"
 )
 _EC2 = regex(rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}", re.IGNORECASE)
 _ADDRESS = rf"{_IP}|(?:hyperpod-)?i-(?:0[\da-f]{{3,16}}|[\da-f]{{8}})"
@@ -96,7 +99,8 @@ _LABELLED = regex(rf"({_ADDRESS})-[a-z][\w.-]{{0,80}}", re.IGNORECASE)
 _HOST = rf"{_ADDRESS}|{_NUMBERED}(?:{_LABELS}\.[a-z]{{2,20}})?|{_OF_A_DOMAIN}"
 #: What names one machine and nothing else, whatever follows: `ip-10-0-3-7_nrt_746999_rank8.log`.
 _ADDRESS_WITHIN = regex(
-    rf"(?<![a-z\d.])(?:(?:{_ADDRESS})(?=_)|(?:{_IP})(?=-[a-z])|(?:{_OF_A_DOMAIN})(?=_|[-.][a-z]))", re.IGNORECASE
+    rf"(?<![a-z\d.])(?:(?:{_ADDRESS})(?=_)|(?:{_IP})(?=-[a-z])|(?:{_OF_A_DOMAIN})(?=_(?!rank|local)|[-.][a-z]))",
+    re.IGNORECASE,
 )
 _HOST_FILE = regex(_HOST, re.IGNORECASE)
 _HOST_DIRECTORY = regex(
@@ -141,10 +145,12 @@ _SLURM = regex(r"slurm-(?P<job>\d{1,12})(?:[_.-].{0,100})?\.(?:out|err|log)(?:\.
 
 _KUBELET_POD = regex(r"[a-z\d-]{1,63}_(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32,36}")
 _KUBELET_LINK = regex(r"(?P<pod>[a-z\d.-]{1,253})_[a-z\d-]{1,63}_(?P<container>[a-z\d-]{1,63})-[\da-f]{64}\.log")
+#: What stands between two hosts, or before the one that is spoken of.
+_DIRECTIONS = frozenset({"to", "from", "vs", "versus", "and", "against"})
 _BETWEEN_WORDS = regex(r"[-_.]")
 #: One of these stands in every name that a host is found in; most names of files have none.
 _OF_A_HOST = regex(
-    rf"ip-|i-|10\.|192\.|172\.|{_NOUN}|trn|inf|worker|\.(?:{_TOP}|{_COUNTRY})(?![a-z\d])",
+    rf"ip-|i-|10\.|192\.|172\.|{_NOUN}|trn|inf|worker|\.(?:{_TOP}|{_OWN_TOP}|{_COUNTRY})(?![a-z\d])",
     re.IGNORECASE,
 )
 
@@ -193,7 +199,7 @@ def _host(name: str, shape: re.Pattern[str]) -> str | None:
     if stream := _STREAM.fullmatch(name):
         return stream["host"]
     stem = bare(name)
-    told = stem and shape.fullmatch(stem) and not _speaks_of_another(stem)
+    told = stem and shape.fullmatch(stem) and _DIRECTIONS.isdisjoint(_BETWEEN_WORDS.split(stem.casefold()))
     return stem if told else _of_sagemaker(name) or _address(name)
 
 
@@ -209,7 +215,8 @@ def _address(name: str) -> str | None:
     found = list(_ADDRESS_WITHIN.finditer(f"{plain(name)}_"))
     if len(found) != 1 or found[0].start() != (before.end() if before else 0):
         return None
-    return None if _speaks_of_another(name[found[0].start() :]) else found[0][0]
+    within = _BETWEEN_WORDS.split(found[0][0].casefold())
+    return found[0][0] if _DIRECTIONS.isdisjoint(within) and not _speaks_of_another(name[found[0].end() :]) else None
 
 
 def _speaks_of_another(behind: str) -> bool:

@@ -17,9 +17,6 @@ _NUMBER = regex(r"\d+", re.ASCII)
 #: What every machine calls itself says nothing.
 _ANYBODY = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
-#: What prompts are called after that name no host: users, and shells.
-_SHELLS = frozenset({"root", "ubuntu", "admin", "user", "bash", "zsh", "sh", "dash", "ksh", "fish", "docker", "python"})
-
 #: Variables that Slurm sets for the processes of a job.
 _NODE_LISTS = frozenset({"SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_STEP_NODELIST"})
 
@@ -32,7 +29,7 @@ def known_hosts(collection: Collection) -> dict[str, str]:
     one name alone has it. Names of pods and containers are none."""
     no_hosts = set(_pods(collection.facts))
     stated = {s.place.host for s in collection.sources} | set(_stated(collection.facts)) | _told_alike(collection.facts)
-    logins = {str(fact.data["name"]) for fact in collection.facts if fact.kind == "login"} - _SHELLS
+    logins = {name for f in collection.facts if f.kind == "login" and _NUMBER.search(name := str(f.data["name"]))}
     stated |= {name for name in logins if any(is_called(source.path, name) for source in collection.sources)}
     names = sorted(name for name in stated if name and name.casefold() not in no_hosts | _ANYBODY)
     short = unique((label.casefold(), label) for label in map(_first_label, names) if label)
@@ -68,8 +65,8 @@ def _stated(facts: Iterable[Fact]) -> Iterator[str]:
 
 
 def _may_meet_at(name: str) -> bool:
-    """Whether ranks that meet there meet at a host, and not at a pod or a service."""
-    return may_name_a_host(name) and not words_of(name) & (NO_HOST_OF_LINES | _SERVICES)
+    """Whether ranks that meet there meet at a host, and not at a pod or a service, which are called after the job."""
+    return bool(_NUMBER.search(name)) and may_name_a_host(name) and not words_of(name) & (NO_HOST_OF_LINES | _SERVICES)
 
 
 def _told_alike(facts: Iterable[Fact]) -> set[str]:

@@ -42,7 +42,11 @@ from neuron_doctor.engine.regexes import regex
 KIND = "section"
 _NUMBER = regex(r"\d+")
 #: What leaves a shell.
-_LEAVES = regex(r"(?:exit|logout)\b")
+_LEAVES = regex(
+    r"(?:sudo )?(?:exit|logout|mosh|srun|salloc|(?:kubectl|docker|podman) exec|aws ssm start-session"
+    r"|ssh (?:-\S{1,80} ){0,8}\S{1,253}$)"
+    r"(?:\b|$)"
+)
 #: A loop, and what stands in it for what it goes through.
 _LOOP = regex(
     r"for (?P<variable>\w{1,40}) in (?P<each>[^;\n]{1,2000}); ?do (?P<body>[^\n]{1,2000}); ?done(?: *(?:\||2?>|$)[^\n]*)?"
@@ -77,7 +81,10 @@ def sectioned(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Plac
     hosts = _hosts(headings, facts, known)
     if not hosts:
         return {}
-    several = len({heading.at for heading in headings if heading.at and heading.at.casefold() in known}) > 1
+    several = (
+        len({heading.at for heading in headings if heading.at and heading.at.casefold() in known.keys() | hosts.keys()})
+        > 1
+    )
     offsets, shapes = [heading.offset for heading in headings], {_shape(name) for name in hosts}
     ended: set[int] = set()
     found: dict[int, Place] = {}
@@ -184,7 +191,7 @@ def _hosts(headings: Sequence[_Heading], facts: Iterable[Fact], known: Mapping[s
     alike: dict[object, dict[str, _Heading]] = defaultdict(dict)
     for heading in headings:
         name = heading.name.casefold()
-        if name in known or has_shape_of_host(name) or heading.sure:
+        if name in known or has_shape_of_host(name) or heading.sure or heading.own:
             found[name] = known.get(name, heading.name)
         elif _NUMBER.search(name) and not heading.own:
             alike[heading.group].setdefault(name, heading)

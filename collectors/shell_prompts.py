@@ -25,13 +25,19 @@ _UNNAMED = (
     r"\$",
     r"(?P<plain>(?:ba|da|a|k|z)?sh-\d\.\d{1,2}[$#])",
     rf"{_USER}[\w.-]{{1,252}}[: ][^\n$#%]{{0,100}}[$#%]",
-    r"\[[^\]\n]{1,100}\] ?[$#%]",
+    r"\[\d\d:\d\d(?::\d\d)?\] ?[$#%]",
+    r"\[(?:[^\]\n]{0,60}[ @:])?[~/][^\]\n]{0,100}\] ?[$#%]",
+    r"\[[\w.-]{1,63} [\w.~/-]{1,60}\] ?[$#]",
     r"[A-Za-z][\w.-]{0,62}:[~/][^\s$#]{0,200}[$#]",
     r"(?P<word>[A-Za-z][\w.-]{0,62})\$",
     r"[~/][\w./~-]{0,200}[$#]",
     r"[➜❯]",
 )
 _FORM = regex(rf"(?:\([\w.-]{{1,40}}\) )?(?:{'|'.join((*_NAMED, *_UNNAMED))})(?=[ \t]|$)[ \t]*(?P<command>[^\n]*)")
+#: What stands where a short prompt has the host, and is none.
+_USERS = frozenset(
+    {"root", "ubuntu", "admin", "user", "ec2-user", "centos", "rocky", "debian", "hadoop", "jovyan", "sagemaker-user"}
+)
 #: What Docker calls a container that was given no name.
 _CONTAINER = regex(r"[\da-f]{12}")
 #: How they look in bytes, to find those that may be one among many lines; the start of an arrow is enough.
@@ -56,7 +62,8 @@ def prompt_of(text: str) -> Prompt | None:
     ended = "$" in text or "#" in text or "%" in text or "➜" in text or "❯" in text  # as few lines are
     if not ended or not (found := _FORM.match(text)):
         return None
-    host = found["colon"] or found["bracket"] or found["short"] or found["within"] or ""
+    short = found["short"] or found["within"] or ""
+    host = found["colon"] or found["bracket"] or ("" if short in _USERS else short)
     named, container = ("", host) if _CONTAINER.fullmatch(host) else (host, "")
     return Prompt(found["command"], named, container, bool(found["plain"]), found["word"] or "")
 

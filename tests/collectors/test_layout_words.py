@@ -84,17 +84,12 @@ def test_beside_a_host_that_content_states_another_word_is_one_that_wrote_the_sa
     assert (hosts(together(stated, source("night1/journal"), *parts))["night2/plover/train.log"] == "plover") is found
 
 
-def test_a_word_to_which_somebody_logged_in_is_a_host_if_something_is_called_after_it() -> None:
-    apart = [ranks("delta/train.log", 0), ranks("fjord/train.log", 32, start=2400), ranks("cove/train.log", 64)]
-    login = fact("fjord/chronyc.txt", "login", name="delta")
-    found = hosts(together(*apart, source("fjord/chronyc.txt"), login))
-    assert set(found.values()) == {"delta", "fjord", "cove"}
-    assert set(hosts(together(*apart)).values()) == {None}
-    elsewhere = fact("fjord/chronyc.txt", "login", name="bastion")
-    assert set(hosts(together(*apart, source("fjord/chronyc.txt"), elsewhere)).values()) == {None}
+def test_a_name_with_a_number_to_which_somebody_logged_in_is_a_host_if_something_is_called_after_it() -> None:
+    apart = [ranks("delta4/train.log", 0), ranks("fjord7/train.log", 32, start=2400), source("fjord7/chronyc.txt")]
+    assert hosts(together(*apart, fact("fjord7/chronyc.txt", "login", name="delta4")))["delta4/train.log"] == "delta4"
 
 
-@pytest.mark.parametrize("word", ["root", "bash"])
-def test_a_user_or_a_shell_is_no_host_to_which_somebody_logged_in(word: str) -> None:
-    parts = [ranks(f"{word}/train.log", 0), ranks("fjord/train.log", 32), fact(f"{word}/train.log", "login", name=word)]
+@pytest.mark.parametrize("word", ["alice", "llama-sft", "cost", "root"])
+def test_a_mere_word_may_be_a_user_or_a_directory(word: str) -> None:
+    parts = [ranks(f"{word}/train.log", 0), source("x/y.log"), fact(f"{word}/train.log", "login", name=word)]
     assert set(hosts(together(*parts)).values()) == {None}

@@ -23,6 +23,7 @@ from neuron_doctor.collectors.shell_prompts import Prompt, prompt_of, prompt_on
         ("trn-b:/fsx/run$ dmesg", Prompt("dmesg")),
         ("me@laptop ~ % dmesg", Prompt("dmesg")),
         ("[12:04] % dmesg", Prompt("dmesg")),
+        ("ubuntu:~$ dmesg", Prompt("dmesg")),
         ("~/logs$ dmesg", Prompt("dmesg")),
         ("➜  logs git:(main) dmesg", Prompt("logs git:(main) dmesg")),
     ],
@@ -37,6 +38,8 @@ def test_a_prompt_says_where_it_is_if_it_is_sure(text: str, prompt: Prompt) -> N
     [
         "scp out.log ubuntu@trn-b:~/llm",
         "me@trn-b: permission denied",
+        "[INFO] # of parameters: 7B",
+        "[rank0] % done",
         "send mail to ops@trn-b.example for $ 5",
         "step # 5 of 10",
         "    x = y  # comment",

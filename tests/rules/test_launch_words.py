@@ -45,9 +45,7 @@ def test_a_worker_calls_itself_by_its_host_first() -> None:
     assert ("lovelace", 8) in {(fact.data.get("word"), fact.place.rank) for fact in told}
 
 
-@pytest.mark.parametrize(
-    "line", ["local rank 3 started on device 3", "node rank 1/4 starting"]
-)
+@pytest.mark.parametrize("line", ["local rank 3 started on device 3", "node rank 1/4 starting"])
 def test_a_rank_on_its_host_or_of_a_node_is_no_rank(line: str) -> None:
     assert {fact.place.rank for fact in said(line, "identity")} <= {None}
 
