@@ -31,8 +31,10 @@ _OF_A_REPORT = regex(
     re.MULTILINE,
 )
 _HEADING = regex(rb"\A(?:\xef\xbb\xbf)?\s{0,8}#{1,3} [^\n]{1,200}\n")
-#: The head of a letter, or of a ticket that was mailed.
-_LETTER = regex(rb"\A(?:\xef\xbb\xbf)?\s{0,8}(?:From|To|Cc|Subject): {0,4}\S[^\n]{0,400}\n")
+#: The head of a letter, or of a ticket that was mailed. Scripts begin so too (`From: s3://…`), but with one such line.
+_LETTER = regex(
+    rb"\A(?:\xef\xbb\xbf)?\s{0,8}(?:From|To|Cc|Subject): {0,4}\S[^\n]{0,400}\n(?P<more>(?:[A-Z][a-z]{1,20}-?){1,3}: )?"
+)
 #: What a runbook says before it quotes a message. Programs give such hints too, but their output has other marks.
 _ADVICE = regex(rb"^[-*\d. \t]{0,8}(?:If|When|Whenever|In case) (?:you|we) (?:see|find|get) ", re.MULTILINE)
 #: What people call a file that they write into, or copy a talk to.
@@ -62,6 +64,7 @@ _TIMED = regex(
     rb"(?:[\w.:-]{1,64}[|:\]] {1,4}|\[[^\]\n]{1,64}\]:? ?)?(?:[A-Z]?\d{4}(?:-|\d\d:?)|\d\d:\d\d:|\[ {0,11}\d{1,9}\.\d{6}\])"
 )
 _MOSTLY = 0.8
+_OUTPUT = regex(rb"^(?:\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d[T ]\d\d:|\[ {0,11}\d{1,9}\.\d{6}\]|Traceback )", re.MULTILINE)
 _FENCE_OR_HEADING = regex(rb"^(?:```|#{2,4} \S)", re.MULTILINE)
 #: Headings of a script, each with the stack of a process right below (py-spy; Python's faulthandler).
 _FENCE_OR_ANY_HEADING = regex(rb"^(?:```|#{1,4} \S[^\n]{0,300}\n)", re.MULTILINE)
@@ -76,8 +79,9 @@ def is_paper(head: bytes, _name: str) -> bool:
 def is_notes(head: bytes, name: str = "") -> bool:
     """Whether it is a letter; Markdown: a heading, then further ones or a quotation between fences; or advice, or prose in what
     is called notes, and no output."""
-    if _LETTER.match(head) is not None:
-        return True
+    letter = _LETTER.match(head)
+    if letter is not None:
+        return letter["more"] is not None or _OUTPUT.search(head) is None
     if _HEADING.match(head) is not None and _FENCE_OR_HEADING.search(head, 1) is not None:
         return not (_shows_stacks(head) or _is_output(head))
     # in this order: of nearly every log the first line is a program's

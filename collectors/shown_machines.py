@@ -87,9 +87,9 @@ _ELSEWHERE = {
 _JOURNALS = frozenset({"dmesg", "journalctl", "systemctl"})
 _OF_KERNEL = regex(r"-[abefqrx]{0,4}k[abefqrx]{0,4}|--dmesg|_TRANSPORT=kernel")
 #: Where no file of another machine lies, but for what a server of logs receives; nor `asked`, if somebody went to the machine to
-#: look at it: what people copy lies there on the machine at which they sit.
+#: look at it: what people copy lies there on the machine at which they sit, as it does in what a user or a pipe has below these.
 _OWN_FILES = regex(
-    r"/(?:(?:var/log|proc|sys|etc|run|dev)|(?P<asked>tmp))"
+    r"/(?:(?:var/log|proc|sys|etc|run(?!/user/)|dev(?!/(?:shm/|std|fd/)))|(?P<asked>tmp))"
     r"(?!/(?:.{0,400}/)?(?:(?:\.\.|remote|remotes|nodes|clients|rsyslog)(?:/|$)|hosts/))/.{1,400}"
 )
 _KERNEL_FILES = regex(r"/var/log/(?:kern\.log|dmesg)\b.{0,20}")

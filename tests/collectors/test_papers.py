@@ -80,6 +80,11 @@ def test_a_letter_is_notes_whatever_it_quotes(head: bytes) -> None:
     assert not is_notes(b"2026-03-14 02:11:40 sending\n" + head)
 
 
+def test_a_script_that_says_what_it_copies_writes_no_letter() -> None:
+    assert not is_notes(b"From: s3://bucket/ckpt-100\nTraceback (most recent call last):\n")
+    assert not is_notes(b"To: /scratch/run7\ncopying\n2026-03-14 02:11:40 ERROR no space left on device\n")
+
+
 ADVICE = b"Runbook: when the job dies\n- If you see 'Uncorrectable HBM memory error is detected' replace the node.\n"
 
 
