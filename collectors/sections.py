@@ -126,19 +126,20 @@ def _headings(facts: Iterable[Fact], known: Mapping[str, str]) -> Iterator[_Head
             above = _at_prompt(offset, command, name or session, known, plain=plain)
             yield above
         elif form == ECHO:
-            session, shown = "", shown_by(command, above.name)
+            session, shown = "", _by_files(shown_by(command, above.name), known)
             above = _echoed(offset, command, shown, above)
             yield above
             above = above if above.own else _Heading(offset)
         else:
             what = _of_loop(name, loop)
             sure = what is not None
-            what = what or shown_by(command, name, asked=True).what
+            shown = _by_files(shown_by(command, name, asked=True), known)
+            what = what or (shown.what if shown.host in ("", name) else Shows.OTHERS)
             yield _Heading(offset, name, what, sure=sure, group=(form, command, _shape(name.casefold())))
 
 
 def _at_prompt(offset: int, command: str, host: str, known: Mapping[str, str], *, plain: bool) -> _Heading:
-    shown = _by_names(shown_by(command, host), known)
+    shown = _by_files(shown_by(command, host), known)
     at = "" if plain else host
     if not shown.host:
         return _Heading(offset, at=at)
@@ -155,11 +156,14 @@ def _echoed(offset: int, command: str, shown: Shown, above: _Heading) -> _Headin
     return replace(above, offset=offset, at=None) if above.own and shown.what is not Shows.OTHERS else _Heading(offset)
 
 
-def _by_names(shown: Shown, known: Mapping[str, str]) -> Shown:
-    """What a command shows; files that are all called after one host are of it."""
-    names = {name_of_file(file) for file in shown.files}
-    host = known.get(names.pop()) if len(names) == 1 else None
-    return Shown(Shows.LOG, host) if host else shown
+def _by_files(shown: Shown, known: Mapping[str, str]) -> Shown:
+    """What a command shows; files that are all called after one host are of it, and those below a directory of another one are
+    not of the host that shows them."""
+    named = {known[part] for file in shown.files for part in map(name_of_file, file.split("/")) if part in known}
+    called = {known.get(name_of_file(file)) for file in shown.files}
+    if len(called) == 1 and (host := called.pop()):
+        return Shown(Shows.LOG, host)
+    return Shown(Shows.OTHERS) if named - {shown.host, known.get(shown.host.casefold())} else shown
 
 
 def _loop(command: str) -> tuple[Shows, tuple[str, ...]] | None:

@@ -24,7 +24,7 @@ from neuron_doctor.collectors.command_lines import (
     script_of,
     tool_of,
 )
-from neuron_doctor.collectors.hints import plain
+from neuron_doctor.collectors.hints import place_of_path, plain
 from neuron_doctor.collectors.no_host_words import words_of
 from neuron_doctor.engine.regexes import regex
 
@@ -41,7 +41,7 @@ class Shows(Enum):
 
 
 class Shown(Struct, frozen=True):
-    """What a command shows, of which host, if that is known; and the files of which it is not known."""
+    """What a command shows, of which host, if that is known; and the files that are shown."""
 
     what: Shows
     host: str = ""
@@ -123,7 +123,8 @@ def shown_by(line: str, host: str = "", *, asked: bool = False) -> Shown:
     if len(hosts) > 1 or any(one.what is Shows.OTHERS for one in shown):
         return Shown(Shows.OTHERS)
     kinds = {one.what for one in shown}
-    return Shown(Shows.JOB if Shows.JOB in kinds else Shows.LOG, hosts.pop())
+    what = kinds.pop() if len(kinds) == 1 else Shows.JOB if Shows.JOB in kinds else Shows.LOG
+    return Shown(what, hosts.pop(), tuple(sorted({file for one in shown for file in one.files})))
 
 
 def _shown_by(pipeline: Pipeline, host: str, *, asked: bool) -> Shown:
@@ -134,11 +135,9 @@ def _shown_by(pipeline: Pipeline, host: str, *, asked: bool) -> Shown:
         return Shown(Shows.OTHERS) if "$" in there[0] else shown_by(there[1], there[0], asked=True)
     if (line := handed_on(words)) is not None:
         return shown_by(line, host, asked=asked)
-    what = _what(words, asked=asked)
-    if what is Shows.OTHERS and tool_of(words) in _READERS | _SEARCHERS:
-        files = tuple(_files(words))
-        named = host and files and all(name_of_file(file) == host.casefold() for file in files)
-        return Shown(Shows.LOG, host) if named else Shown(what, files=files)
+    if tool_of(words) in _READERS | _SEARCHERS:
+        return _of_files(tuple(_files(words)), host, asked=asked)
+    what = _what(words)
     return Shown(what, host if what not in (Shows.NOTHING, Shows.OTHERS) else "")
 
 
@@ -147,11 +146,9 @@ def name_of_file(path: str) -> str:
     return plain(path.rpartition("/")[2][:255]).casefold()
 
 
-def _what(words: Sequence[str], *, asked: bool) -> Shows:
+def _what(words: Sequence[str]) -> Shows:
     tool = tool_of(words)
     elsewhere = any(word.startswith(option) for option in _ELSEWHERE.get(tool, ()) for word in words[1:])
-    if tool in _READERS | _SEARCHERS:
-        return _of_files(list(_files(words)), asked=asked)
     if tool in _LISTS_FILES:
         files = list(arguments(words[1:]))
         return Shows.STATE if files and all(map(_is_own, files)) else Shows.NOTHING
@@ -168,15 +165,18 @@ def _of_machine(words: Sequence[str]) -> Shows:
     return Shows.KERNEL if words[0].endswith("dmesg") or any(map(_OF_KERNEL.fullmatch, words)) else Shows.LOG
 
 
-def _of_files(files: Sequence[str], *, asked: bool) -> Shows:
+def _of_files(files: tuple[str, ...], host: str, *, asked: bool) -> Shown:
     if files and all(map(_KERNEL_FILES.fullmatch, files)):
-        return Shows.KERNEL
-    return Shows.LOG if files and all(_is_own(file, asked=asked) for file in files) else Shows.OTHERS
+        return Shown(Shows.KERNEL, host, files)
+    own = all((host and name_of_file(file) == host.casefold()) or _is_own(file, host, asked=asked) for file in files)
+    return Shown(Shows.LOG, host, files) if files and own else Shown(Shows.OTHERS, files=files)
 
 
-def _is_own(file: str, *, asked: bool = False) -> bool:
+def _is_own(file: str, host: str = "", *, asked: bool = False) -> bool:
+    """Whether it lies where files of the machine itself lie, and no part of its path has the shape of another host."""
     found = _OWN_FILES.fullmatch(file)
-    return found is not None and (asked or not found["asked"])
+    named = place_of_path(file).host
+    return found is not None and (asked or not found["asked"]) and named in (None, host)
 
 
 def _files(words: Sequence[str]) -> Iterator[str]:

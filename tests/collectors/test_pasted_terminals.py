@@ -46,6 +46,12 @@ def test_a_file_that_is_called_after_a_known_host_is_of_it(tmp_path: Path) -> No
     assert hosts(tmp_path, known) == ["node7", None]
 
 
+def test_a_file_below_a_directory_of_a_known_host_is_not_of_the_host_that_shows_it(tmp_path: Path) -> None:
+    hera = f"HOSTNAME=hera\nSLURMD_NODENAME=hera\nstep 1\n{LOST}"
+    shown = f"ops@relay-1:~$ tail -n 9 /var/log/hera/messages\n{LOST}ops@relay-1:~$ tail -n 9 /var/log/messages\n{LOST}"
+    assert hosts(tmp_path, shown, hera=hera) == [None, "relay-1"]
+
+
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_what_shows_the_machine_itself_is_of_the_host_that_prompts(tmp_path: Path, prompt: str) -> None:
     assert hosts(tmp_path, f"{prompt.format('sudo dmesg -T | tail -40')}\n{KERNEL}") == ["login-1"]

@@ -10,6 +10,11 @@ from other_looks import OTHERS
 from neuron_doctor.collectors.shown_machines import Shown, Shows, shown_by
 
 
+def told(command: str, host: str) -> tuple[Shows, str]:
+    shown = shown_by(command, host)
+    return shown.what, shown.host
+
+
 @pytest.mark.parametrize(
     ("command", "what"),
     [
@@ -46,13 +51,12 @@ from neuron_doctor.collectors.shown_machines import Shown, Shows, shown_by
     ],
 )
 def test_what_shows_the_machine_on_which_it_runs(command: str, what: Shows) -> None:
-    assert shown_by(command, "n3") == Shown(what, "" if what is Shows.NOTHING else "n3")
+    assert told(command, "n3") == (what, "" if what is Shows.NOTHING else "n3")
 
 
 @pytest.mark.parametrize("command", OTHERS)
 def test_all_else_is_of_nobody(command: str) -> None:
-    shown = shown_by(command, "login-1")
-    assert (shown.what, shown.host) == (Shows.OTHERS, "")
+    assert told(command, "login-1") == (Shows.OTHERS, "")
 
 
 @pytest.mark.parametrize(
@@ -60,19 +64,18 @@ def test_all_else_is_of_nobody(command: str) -> None:
 )
 def test_ssh_shows_the_host_to_which_it_logs_in_if_the_command_there_shows_that(options: str) -> None:
     for user in ("", "ubuntu@"):
-        assert shown_by(f"timeout 60 ssh {options} {user}n7 'sudo dmesg -T | tail'", "login-1") == Shown(
-            Shows.KERNEL, "n7"
-        )
-        assert shown_by(f"ssh {options} {user}n7 tail -1 /tmp/job.log", "login-1") == Shown(Shows.LOG, "n7")
+        asked = f"timeout 60 ssh {options} {user}n7"
+        assert told(f"{asked} 'sudo dmesg -T | tail'", "login-1") == (Shows.KERNEL, "n7")
+        assert told(f"{asked} tail -1 /tmp/job.log", "login-1") == (Shows.LOG, "n7")
         assert shown_by(f"ssh {options} {user}n7 cat /fsx/logs/rank7.log", "login-1").what is Shows.OTHERS
-    assert shown_by(f"ssh bastion ssh {options} n7 dmesg", "login-1") == Shown(Shows.KERNEL, "n7")
+    assert told(f"ssh bastion ssh {options} n7 dmesg", "login-1") == (Shows.KERNEL, "n7")
 
 
 def test_a_file_that_is_called_after_the_host_is_of_it() -> None:
-    assert shown_by("tail -n 12 /mnt/runs/moe/Basalt.log | less", "basalt") == Shown(Shows.LOG, "basalt")
-    assert shown_by("tail -n 12 /mnt/runs/moe/basalt.log", "login-1") == Shown(
-        Shows.OTHERS, files=("/mnt/runs/moe/basalt.log",)
-    )
+    basalt = "/mnt/runs/moe/Basalt.log"
+    assert shown_by(f"tail -n 12 {basalt} | less", "basalt") == Shown(Shows.LOG, "basalt", (basalt,))
+    assert shown_by(f"tail -n 12 {basalt}", "login-1") == Shown(Shows.OTHERS, files=(basalt,))
+    assert told("cat /var/log/basalt-2.log; dmesg", "basalt-2") == (Shows.LOG, "basalt-2")
 
 
 @given(st.text(max_size=60), st.sampled_from([*OTHERS]))
