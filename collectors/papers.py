@@ -61,7 +61,7 @@ _LINE_OF_A_PROGRAM = regex(
 _OF_A_PROGRAM = regex(rb"\d\d:\d\d|^\[ {0,11}\d{1,9}\.\d{6}\]|" + _TRACEBACK + rb"|\b(?:ERROR|WARN|INFO)", re.MULTILINE)
 #: A line that begins with a time, perhaps behind a label of who speaks.
 _TIMED = regex(
-    rb"(?:[\w.:-]{1,64}[|:\]] {1,4}|\[[^\]\n]{1,64}\]:? ?)?(?:[A-Z]?\d{4}(?:-|\d\d:?)|\d\d:\d\d:|\[ {0,11}\d{1,9}\.\d{6}\])"
+    r"(?:[\w.:-]{1,64}[|:\]] {1,4}|\[[^\]\n]{1,64}\]:? ?)?(?:[A-Z]?\d{4}(?:-|\d\d:?)|\d\d:\d\d:|\[ {0,11}\d{1,9}\.\d{6}\])"
 )
 _MOSTLY = 0.8
 _OUTPUT = regex(rb"^(?:\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d[T ]\d\d:|\[ {0,11}\d{1,9}\.\d{6}\]|Traceback )", re.MULTILINE)
@@ -94,7 +94,7 @@ def is_notes(head: bytes, name: str = "") -> bool:
 def _is_prose(text: str) -> bool:
     """Whether half of it are sentences, quotations aside: programs say the same again, and no person does."""
     lines = [line.split() for line in _QUOTATION.sub("", text).split("\n") if line.strip()]
-    said = [tuple(word for word in line if _WORD.fullmatch(word)) for line in lines]
+    said = [_words(line) for line in lines]
     often = Counter(said)
     sentences = (
         len(line) for line, words in zip(lines, said, strict=True) if often[words] == 1 and _is_sentence(line, words)
@@ -102,15 +102,23 @@ def _is_prose(text: str) -> bool:
     return sum(sentences) * 2 >= sum(map(len, lines))
 
 
+def _words(line: Iterable[str]) -> tuple[str, ...]:
+    return tuple(word for word in line if _WORD.fullmatch(word))
+
+
 def _is_sentence(line: Sequence[str], words: Sequence[str]) -> bool:
     return (len(words) >= _SENTENCE and len(words) * 2 >= len(line)) or any(map(_UNPARTED.search, line))
 
 
 def _is_output(head: bytes) -> bool:
-    """Whether a script wrote the headings, between what its programs printed: no fence, and nearly nothing without a time."""
-    lines = [line for line in head.split(b"\n") if line.strip() and not line.startswith(b"#")]
-    timed = sum(1 for line in lines if _TIMED.match(line))
-    return b"```" not in head and timed > _MOSTLY * len(lines)
+    """Whether a script wrote the headings, between what its programs printed: no fence, and nearly nothing without a time, or
+    neither a heading nor half of the rest in sentences."""
+    lines = [line for line in head.decode("utf-8", "replace").split("\n") if line.strip()]
+    headings = [line.lstrip("# ").split() for line in lines if line.startswith("#")]
+    printed = [line for line in lines if not line.startswith("#")]
+    timed = sum(1 for line in printed if _TIMED.match(line))
+    told = any(_is_sentence(heading, _words(heading)) for heading in headings) or _is_prose("\n".join(printed))
+    return b"```" not in head and (timed > _MOSTLY * len(printed) or not told)
 
 
 def _shows_stacks(head: bytes) -> bool:

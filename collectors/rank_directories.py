@@ -5,7 +5,8 @@ By its path alone such a file has a local rank (`hints`). It has that number as 
 
 - no file of any of them states a rank which is not its number, and
 - no number is in two such trees that may be those of two hosts; where directories above are known for hosts, each has a block of
-  numbers to itself (`n1/ranks/0` to `3`, `n2/ranks/4` to `7`).
+  numbers to itself (`n1/ranks/0` to `3`, `n2/ranks/4` to `7`);
+- they are not `0` to `n` without a gap where the job is told to have some times as many ranks, as those of one of its hosts are.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def placed_by_rank_directories(collection: Collection) -> Collection:
         if source.place.rank is None and source.place.local_rank is not None and (above := _above(source)) is not None:
             trees[above][source.path] = source.place.local_rank
     number_of = {path: number for numbers in trees.values() for path, number in numbers.items()}
-    if not number_of or _state_others(collection.facts, number_of) or not _are_of_the_job(trees, collection.sources):
+    if not number_of or _state_others(collection.facts, number_of) or not _are_of_the_job(trees, collection):
         return collection
     sources = tuple(replace(s, place=_global(s.place)) if s.path in number_of else s for s in collection.sources)
     facts = (
@@ -58,15 +59,23 @@ def _state_others(facts: Iterable[Fact], number_of: Mapping[str, int]) -> bool:
     return any(number_of[path] not in ranks for path, ranks in stated.items())
 
 
-def _are_of_the_job(trees: Mapping[_Above, Mapping[str, int]], sources: Iterable[Source]) -> bool:
-    placed = {source.path for source in sources if source.place.host}
+def _are_of_the_job(trees: Mapping[_Above, Mapping[str, int]], collection: Collection) -> bool:
+    placed = {source.path for source in collection.sources if source.place.host}
     at_hosts = any(path in placed for numbers in trees.values() for path in numbers)
     numbers = {above: set(of.values()) for above, of in trees.items()}
     if at_hosts:
         blocks = sorted((min(of), max(of)) for of in numbers.values())
         return len(blocks) > 1 and all(one[1] < other[0] for one, other in pairwise(blocks))
-    again = len(set().union(*numbers.values())) < sum(map(len, numbers.values()))
-    return not (again and any(_may_be_hosts(one, other) for one, other in pairwise(sorted(numbers))))
+    every = set().union(*numbers.values())
+    again = len(every) < sum(map(len, numbers.values()))
+    if again and any(_may_be_hosts(one, other) for one, other in pairwise(sorted(numbers))):
+        return False
+    worlds = {fact.data["size"] for fact in collection.facts if fact.kind == "world"}
+    return not (every == set(range(len(every))) and any(_has_hosts_of(size, len(every)) for size in worlds))
+
+
+def _has_hosts_of(world: object, ranks: int) -> bool:
+    return isinstance(world, int) and world > ranks and world % ranks == 0
 
 
 def _may_be_hosts(one: _Above, other: _Above) -> bool:

@@ -16,7 +16,7 @@ from neuron_doctor.engine.decide import Graph, decide
 from neuron_doctor.engine.deduplicate import deduplicated
 from neuron_doctor.engine.earlier_runs import of_the_last_run
 from neuron_doctor.engine.ended_ranks import ended_without_dump
-from neuron_doctor.engine.facts import SETTINGS, Collection, Fact, Source
+from neuron_doctor.engine.facts import Collection, Fact, Source
 from neuron_doctor.engine.faulty_devices import at_hosts_of_their_devices
 from neuron_doctor.engine.findings import finding_of, fold
 from neuron_doctor.engine.former_instances import without_former_instances
@@ -32,6 +32,7 @@ from neuron_doctor.engine.moments import with_years
 from neuron_doctor.engine.nodenames import at_their_nodenames
 from neuron_doctor.engine.old_containers import without_old_containers
 from neuron_doctor.engine.oom_accounts import with_accounts
+from neuron_doctor.engine.peoples_notes import without_notes
 from neuron_doctor.engine.pods import on_their_nodes
 from neuron_doctor.engine.pods_of_job import with_pods_of_job
 from neuron_doctor.engine.recorder import ranks_text
@@ -101,8 +102,8 @@ def diagnose_once(rulebook: Rulebook, collection: Collection, *, whole: bool = T
 
 def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool = True) -> Evidence:
     """What a collection says before any rule is applied; `harmless`: the patterns of what means nothing."""
-    collection = in_their_jobs(on_their_nodes(at_their_origin(collection)))
-    sources, facts = of_the_last_run(collection, with_years(deduplicated(_first_hand(collection))))
+    collection = without_notes(in_their_jobs(on_their_nodes(at_their_origin(collection))))
+    sources, facts = of_the_last_run(collection, with_years(deduplicated(collection.facts)))
     facts = without_retried(facts)
     sources, facts = without_former_instances(sources, facts)
     facts = without_old_containers(facts, sources)
@@ -195,18 +196,6 @@ def _odd_ones(
     yield from lost_hosts(facts, sources, topology)
     yield from went_down(facts)
     yield from silent_ranks(facts, sources, heard, topology)
-
-
-def _first_hand(collection: Collection) -> Iterable[Fact]:
-    """The facts without those of people's notes, which quote other days and other hosts, where anything else tells of a run.
-    A ticket into which somebody pasted the log of the job, steps and all, is that log, if none was collected."""
-    notes = {source.id for source in collection.sources if source.kind == "notes"}
-    telling = {fact.source for fact in collection.facts if fact.kind not in SETTINGS}
-    run = [s for s in collection.sources if s.records and (s.first is not None or s.id in telling)]
-    if not any(source.kind == "log" for source in run):
-        notes -= {fact.source for fact in collection.facts if fact.kind == "progress"}
-    others = [fact for fact in collection.facts if fact.source not in notes]
-    return others if any(source.id not in notes for source in run) else collection.facts
 
 
 def _completed_sources(sources: Iterable[Source], facts: Iterable[Fact], topology: Topology) -> Iterator[Source]:

@@ -127,6 +127,9 @@ def test_headings_that_a_script_writes_between_output_make_no_notes() -> None:
     log = b"## attempt 2 on n1,n7\n" + LINES + b"## gave up 08:03\n"
     assert not is_notes(log)
     assert is_notes(b"## attempt 2 on n1,n7\n```\n" + LINES + b"```\n## gave up\n")
+    assert not is_notes(
+        b"## rank 0\nstep 1 loss 2.1\n## rank 1\nRuntimeError: NRT_RESOURCE\n## rank 2\nstep 1 loss 2.1\n"
+    )
     assert is_notes(b"## what I saw\nit did not start, see\nbelow, and n7 is new\n" + LINES + b"## later\n")
 
 

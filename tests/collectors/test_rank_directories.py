@@ -9,15 +9,16 @@ from neuron_doctor.collectors.rank_directories import placed_by_rank_directories
 from neuron_doctor.engine.facts import Collection, Fact, Place, Source, Span
 
 
-def placed(*paths: str, states: int | None = None) -> set[str]:
+def placed(*paths: str, states: int | None = None, world: int | None = None) -> set[str]:
     """What the numbers of these files are; each has one fact, of the rank that it states."""
     sources = tuple(Source(path, path, "log", place=place_of_path(path)) for path in paths)
     facts = tuple(
         Fact("hit", {}, Place(rank=states).over(source.place), Span(source.path), source.id) for source in sources
     )
-    found = placed_by_rank_directories(Collection(sources, facts))
+    told = () if world is None else (Fact("world", {"size": world}, Place(), Span("train.log"), "train.log"),)
+    found = placed_by_rank_directories(Collection(sources, (*facts, *told)))
     of_files = {"rank" if s.place.rank is not None else "local" for s in found.sources}
-    of_facts = {"local" if f.place.local_rank is not None else "rank" for f in found.facts}
+    of_facts = {"local" if f.place.local_rank is not None else "rank" for f in found.facts if f.kind == "hit"}
     assert of_files == of_facts
     assert all(s.place.rank is None or f"ranks/{s.place.rank}/" in s.path for s in found.sources)
     return of_files
@@ -60,3 +61,10 @@ def test_they_are_ranks_of_a_host_where_numbers_come_again_in_what_may_be_hosts(
 def test_what_a_file_states_of_itself_decides() -> None:
     assert placed(*ranks("danube/", 2), states=66) == {"local"}
     assert placed(*ranks("danube/", 2), states=2) == {"rank"}
+
+
+def test_a_job_of_more_ranks_has_them_on_several_hosts() -> None:
+    assert placed(*ranks("", 0, 1, 2, 3), world=16) == {"local"}
+    assert placed(*ranks("", 0, 1, 2, 3), world=4) == {"rank"}
+    assert placed(*ranks("", 0, 1, 9), world=16) == {"rank"}, "somebody picked them"
+    assert placed(*ranks("", 0, 1, 2), world=16) == {"rank"}, "no host has three of sixteen"

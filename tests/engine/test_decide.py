@@ -16,6 +16,7 @@ from neuron_doctor.engine.facts import Clock, Collection, Fact, Source
 from neuron_doctor.engine.grades import EdgeType, Role, Status
 from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import match_rules
+from neuron_doctor.engine.peoples_notes import LEFT_OUT
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.verdict import Diagnosis
@@ -349,9 +350,13 @@ def test_a_rank_that_is_singled_out_stands_on_its_own_host_and_not_on_that_of_th
 def test_notes_count_only_where_nothing_else_was_collected(tmp_path: Path) -> None:
     noted = hit("broke", host="b", device=7, source="README.md")
     notes, log = source("README.md", kind="notes"), source("rank0", first=0)
-    assert run(book(tmp_path / "a"), noted, sources=(notes, log)).verdict.status is Status.HEALTHY
-    assert run(book(tmp_path / "b"), noted, sources=(notes,)).verdict.status is Status.ROOT_CAUSE
-    assert run(book(tmp_path / "c"), noted, sources=(notes, source("run.sh"))).verdict.status is Status.ROOT_CAUSE
+    beside = run(book(tmp_path / "a"), noted, sources=(notes, log))
+    assert beside.verdict.status is Status.HEALTHY
+    assert [(s.path, p.what) for s in beside.sources for p in s.problems] == [("README.md", LEFT_OUT)]
+    for others in ((), (source("run.sh"),)):
+        alone = run(book(tmp_path / f"b{len(others)}"), noted, sources=(notes, *others))
+        assert alone.verdict.status is Status.ROOT_CAUSE
+        assert not any(s.problems for s in alone.sources)
 
 
 def test_a_ticket_with_the_steps_of_the_job_is_its_log_where_none_was_collected(tmp_path: Path) -> None:

@@ -1,0 +1,27 @@
+"""What people wrote down (tickets, runbooks, talks) is no evidence where anything else tells of a run: it quotes other days and
+other hosts."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from neuron_doctor.engine.facts import SETTINGS, Collection, Problem
+
+LEFT_OUT = "it reads like notes of people, and its records were left out"
+
+
+def without_notes(collection: Collection) -> Collection:
+    """The collection without the facts of notes, each with a problem that says so. A ticket into which somebody pasted the log
+    of the job, steps and all, is that log, if none was collected."""
+    notes = {source.id for source in collection.sources if source.kind == "notes"}
+    if not notes:
+        return collection
+    telling = {fact.source for fact in collection.facts if fact.kind not in SETTINGS}
+    run = [s for s in collection.sources if s.records and (s.first is not None or s.id in telling)]
+    if not any(source.kind == "log" for source in run):
+        notes -= {fact.source for fact in collection.facts if fact.kind == "progress"}
+    if all(source.id in notes for source in run):
+        return collection
+    told = (Problem(LEFT_OUT),)
+    sources = (replace(s, problems=(*s.problems, *told)) if s.id in notes & telling else s for s in collection.sources)
+    return Collection(tuple(sources), tuple(fact for fact in collection.facts if fact.source not in notes))
