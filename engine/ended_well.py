@@ -5,7 +5,8 @@ was caught, peers that went first at the end.
 - A launcher's word (`completion` with `exited`) holds for what its own log said before it, of its host and its pod. What of
   lost peers stands after it there is the noise of the end, if the log shows steps before it and none after: what has ended
   may have been the preparation of the data.
-- A process's word holds for what the same process said before it. What follows it may be the failure of the last save.
+- A process's word holds for what the same process said before it; in a log of several, if it got on in between: the same may be
+  said on the way out. What follows it may be the failure of the last save.
 - The scheduler's word (Slurm's COMPLETED 0:0 or its controller's exit status 0, a Job of Kubernetes that is complete, pods that
   have succeeded), and that of the programs of all hosts whose logs are here, holds for all whose fault lies with a peer, for all
   collectives (nobody waited for ever in a job that came to its end), and for what events of Kubernetes alone tell.
@@ -27,6 +28,7 @@ earlier attempt.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -35,7 +37,7 @@ from msgspec import Struct, field
 from neuron_doctor.engine.agents import good_end
 from neuron_doctor.engine.bystanders import Bystanders, names_of_files
 from neuron_doctor.engine.ended_jobs import EndedJobs, ended_jobs
-from neuron_doctor.engine.facts import Fact, Place, Source, Value, pod_of
+from neuron_doctor.engine.facts import Fact, Source, Value, pod_of
 from neuron_doctor.engine.job_logs import job_logs, system_logs
 from neuron_doctor.engine.last_words import last_words
 from neuron_doctor.engine.made_good import MadeGood, has_succeeded, is_before, made_good
@@ -56,11 +58,14 @@ _OF_WAITS = frozenset({"collective", "silent-rank", "lost-host"})
 _OF_CLUSTER = "k8s-event"
 #: Who was killed for memory was no worker of a job that ended well, or of a host whose programs did.
 _OF_NO_WORKER = frozenset({"oom-kill"})
+#: A log, and the number or the rank of a process.
+_Process = tuple[str, str, int]
 
 
 class EndedWell(Struct, frozen=True):
-    """The words of good ends by source, where the last progress of each source stands, and whether the job, or each rank that
-    the flight recorders know, ended well: by the word of the scheduler (`scheduled`), or of all `hosts` of which logs are here.
+    """The words of good ends by source, where the last progress of each source and all of each process stands, and whether the
+    job, or each rank that the flight recorders know, ended well: by the word of the scheduler (`scheduled`), or of all `hosts` of
+    which logs are here.
     `anew`: the logs after which the same container was started anew, and ended well; `restarted`: up to where that holds for a
     log of several attempts. `done`: up to where the words of a program hold for all in its log, in a job that the scheduler
     calls good, and so for what these logs of kernels (`kernel`) say. `again`: where steps of Slurm stand that were tried again.
@@ -68,6 +73,7 @@ class EndedWell(Struct, frozen=True):
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)
+    steps: Mapping[_Process, Sequence[int]] = field(default_factory=dict)
     job: bool = False
     scheduled: bool = False
     hosts: frozenset[str] = frozenset()
@@ -115,9 +121,17 @@ class EndedWell(Struct, frozen=True):
         if not _may_be_of(word, fact):
             return False
         if word.span.offset > fact.span.offset:
-            return bool(word.data.get("exited")) or word.source in single or _are_of_one_process(word.place, fact.place)
+            return bool(word.data.get("exited")) or word.source in single or self._got_on(word, fact)
         after_work = 0 <= self.last_step.get(word.source, -1) < word.span.offset
         return of_peer and after_work and bool(word.data.get("exited"))
+
+    def _got_on(self, word: Fact, fact: Fact) -> bool:
+        """Whether these two of one log name one process, by its number or its rank, which made progress between them. (Hosts and
+        pods are compared elsewhere.)"""
+        named = _processes(word) & _processes(fact)
+        a, b = word.place, fact.place
+        others = _differ(a.pid, b.pid) or _differ(a.rank, b.rank)
+        return not others and any(_between(self.steps.get(one, ()), fact, word) for one in named)
 
 
 def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystanders) -> EndedWell:
@@ -126,6 +140,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
     last = max((f.place.attempt for f in facts if f.place.attempt is not None), default=None)
     words: dict[str, list[Fact]] = defaultdict(list)
     last_step: dict[str, int] = defaultdict(int)
+    steps: dict[_Process, list[int]] = defaultdict(list)
     restarts: dict[str, list[int]] = defaultdict(list)
     failures = []
     for fact in facts:
@@ -133,6 +148,8 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
             words[fact.source].append(fact)
         elif fact.kind == "progress":
             last_step[fact.source] = max(last_step[fact.source], fact.span.offset)
+            for process in _processes(fact):
+                steps[process].append(fact.span.offset)
         elif fact.kind == "restart":
             restarts[fact.source].append(fact.span.offset)
         elif fact.kind == "launcher-failure" and fact.place.attempt in (None, last):
@@ -165,6 +182,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
     return EndedWell(
         words=words,
         last_step=last_step,
+        steps={process: sorted(offsets) for process, offsets in steps.items()},
         job=by_scheduler or bool(hosts),
         scheduled=by_scheduler,
         hosts=hosts,
@@ -258,10 +276,19 @@ def _may_be_of(word: Fact, fact: Fact) -> bool:
     )
 
 
-def _are_of_one_process(a: Place, b: Place) -> bool:
-    """Whether two records of one log name one process, by its number or its rank; hosts and pods are compared elsewhere."""
-    named = [(x, y) for x, y in ((a.pid, b.pid), (a.rank, b.rank)) if x is not None and y is not None]
-    return bool(named) and all(x == y for x, y in named)
+def _processes(fact: Fact) -> set[_Process]:
+    """How a record of a log names its process: by its number, by its rank."""
+    named = (("pid", fact.place.pid), ("rank", fact.place.rank))
+    return {(fact.source, name, number) for name, number in named if number is not None}
+
+
+def _differ(a: int | None, b: int | None) -> bool:
+    return a is not None and b is not None and a != b
+
+
+def _between(offsets: Sequence[int], fact: Fact, word: Fact) -> bool:
+    at = bisect_right(offsets, fact.span.offset)
+    return at < len(offsets) and offsets[at] < word.span.offset
 
 
 def _of_slurm(facts: Sequence[Fact]) -> bool:

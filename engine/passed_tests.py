@@ -4,6 +4,8 @@ Runners of tests say when a test begins and how it ends. All that stands between
 the last run of that test in this log ended: one that failed, and passed when it was tried again, has passed. A test that does
 not end, or that another one follows without its outcome, proves nothing. What a device or a host tells of itself for good is
 believed whoever provoked it: no test breaks a memory.
+
+Where ranks wait for each other above a test that passed, they have met, wherever its output begins.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from neuron_doctor.engine.match import Match
 #: Who is at fault in what a test can provoke, even where progress does not undo it.
 _PROVOKED = frozenset({"model", "user", "config", "peer"})
 _ORDER = {"begins": 0, "passed": 1, "failed": 2}
+#: How those complain who wait for others to come, and try again.
+_WAITS, _RETRIES = "hang-report", "retry"
 
 
 class _Run(NamedTuple):
@@ -31,12 +35,15 @@ class _Run(NamedTuple):
 
 
 class PassedTests(Struct, frozen=True):
-    """For each log, the runs of tests that have passed in the end, in their order."""
+    """For each log, the runs of tests that have passed in the end, in their order, and where the last word of a good end is."""
 
     runs: Mapping[str, Sequence[_Run]] = field(default_factory=dict)
+    last: Mapping[str, int] = field(default_factory=dict)
 
     def covers(self, match: Match) -> bool:
         """Whether all that the match rests on was said within them."""
+        if match.facts and all(fact.kind == _WAITS and fact.data.get("what") == _RETRIES for fact in match.facts):
+            return all(fact.span.offset < self.last.get(fact.source, -1) for fact in match.facts)
         provoked = match.rule.survivable or match.rule.cause.by in _PROVOKED
         return bool(self.runs and match.facts) and bool(provoked) and all(map(self._has, match.facts))
 
@@ -52,7 +59,11 @@ def passed_tests(facts: Iterable[Fact]) -> PassedTests:
     for fact in facts:
         if fact.kind == "test":
             told[fact.source].append(fact)
-    return PassedTests({source: runs for source, some in told.items() if (runs := _runs(some))})
+    passed = ((source, [f.span.offset for f in some if f.data["phase"] == "passed"]) for source, some in told.items())
+    return PassedTests(
+        {source: runs for source, some in told.items() if (runs := _runs(some))},
+        {source: max(offsets) for source, offsets in passed if offsets},
+    )
 
 
 def _runs(told: Iterable[Fact]) -> list[_Run]:

@@ -27,8 +27,8 @@ _SHOWN_ALIKE = ({Clock.HOST_LOCAL}, {Clock.UTC})
 _ORDINAL = regex(r"(?P<job>.*\D)\d+(?P<rest>\D*)")
 #: Requests that the front of a server answers itself, whatever became of the model behind it.
 _OF_FRONTS = regex(r"/(?:[\w.-]{1,40}/){0,4}(?:(?:de)?tokenize|count_tokens|ping|health\w{0,10})/?")
-#: What the kernel records when a process opens a device, and what a process calls to execute there.
-_OPENED, _EXECUTES = "attach", "nrt_execute"
+#: What the kernel records when a process opens a device.
+_OPENED = "attach"
 #: So many clocks that can be compared are looked at for the latest progress of a job.
 _CLOCKS = 16
 
@@ -266,12 +266,12 @@ def _may_have_ended(
 
 
 def ends_by_name(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
-    """The records by the names by which rules ask for what ends a finding. A process that answers requests, or executes, has
-    opened its device. (A step may be one of a processor.)"""
+    """The records by the names by which rules ask for what ends a finding. A process that answers requests has opened its
+    device. (A step may be one of a processor.)"""
     by_name: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         by_name[fact.name].append(fact)
-        if fact.place.host and (fact.data.get("served") or fact.data.get("api") == _EXECUTES):
+        if fact.place.host and fact.data.get("served"):
             by_name[_OPENED].append(fact)
     return by_name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from builders import hit
+from builders import hit, progress
 from test_ended_well import end, roles
 
 from neuron_doctor.engine.grades import Role
@@ -12,7 +12,15 @@ from neuron_doctor.engine.grades import Role
 
 def test_what_a_process_says_of_its_work_holds_for_what_it_said_before_in_a_log_of_several(tmp_path: Path) -> None:
     told = (hit("waiting", pid=3), hit("raising", pid=4, offset=5))
-    assert roles(tmp_path, *told, end(exited=False, pid=3)) == {("waits", Role.SURVIVED), ("raised", Role.ROOT)}
+    steps = (progress(pid=3, offset=40), progress(rank=4, offset=41))
+    assert roles(tmp_path, *told, *steps, end(exited=False, pid=3)) == {("waits", Role.SURVIVED), ("raised", Role.ROOT)}
     assert roles(tmp_path, *told, end(exited=False)) == {("waits", Role.CASCADE), ("raised", Role.ROOT)}
-    assert roles(tmp_path, hit("raising", rank=4), end(exited=False, rank=4)) == {("raised", Role.SURVIVED)}
-    assert roles(tmp_path, hit("raising", rank=4), end(exited=False, rank=5)) == {("raised", Role.ROOT)}
+    assert roles(tmp_path, hit("raising", rank=4), *steps, end(exited=False, rank=4)) == {("raised", Role.SURVIVED)}
+    assert roles(tmp_path, hit("raising", rank=4), *steps, end(exited=False, rank=5)) == {("raised", Role.ROOT)}
+
+
+def test_what_a_process_says_on_its_way_out_of_an_exception_makes_nothing_good(tmp_path: Path) -> None:
+    raised, others = hit("raising", rank=4, offset=50), progress(rank=0, offset=60)
+    assert roles(tmp_path, progress(rank=4, offset=40), raised, others, end(exited=False, rank=4)) == {
+        ("raised", Role.ROOT)
+    }

@@ -29,6 +29,11 @@ def causes(directory: Path, *lines: str) -> list[str]:
     return [finding.cause for finding in diagnose([str(directory)]).findings if finding.role.value == "root"]
 
 
+def status(directory: Path, *lines: str) -> str:
+    causes(directory, *lines)
+    return diagnose([str(directory)]).verdict.status.value
+
+
 @pytest.mark.parametrize(
     ("begins", "passed", "failed"),
     [
@@ -71,6 +76,21 @@ def test_cores_that_were_busy_at_the_first_try_of_a_collectives_test_are_free(tm
     assert diagnose([str(tmp_path)]).verdict.status.value in ("healthy", "benign")
     assert causes(tmp_path, *first, failed, again, BUSY, failed) == ["core-in-use"]
     assert causes(tmp_path, *first, failed, "## nccom-test allg -r 2 -c", passed) == ["core-in-use"]
+
+
+def test_ranks_that_waited_above_a_test_that_passed_have_met(tmp_path: Path) -> None:
+    waits = "2025-Aug-30 12:31:04.0085 88:140 [0] include/socket.h:611 CCOM WARN Connect to 10.0.0.7<48620> failed - retrying"
+    raised = (
+        "Traceback (most recent call last):",
+        '  File "t.py", line 3, in <module>',
+        "RuntimeError: Neuron collective failed",
+    )
+    table = ("       1024             512     bf16       60.00           0.02           0.03    PASS", "")
+    passed = ("Avg bus bandwidth:      31.4411GB/s", "nccom-test finished: 0 errors")
+    assert status(tmp_path, waits, *table, *passed) == "healthy"
+    assert status(tmp_path, waits, *table, "1 errors found - test failed") != "healthy"
+    assert status(tmp_path, waits, *table) == "victims-only"
+    assert causes(tmp_path, waits, *raised, "+ nccom-test", *table, *passed) == ["application-exception"]
 
 
 def test_of_many_tests_each_is_told_apart(tmp_path: Path) -> None:
