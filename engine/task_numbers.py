@@ -13,7 +13,8 @@ It is no rank in a log in which
 - or srun names tasks 0, 1, 2 ... on as many hosts, one on each, and a worker speaks whose rank is greater.
 
 Then the label still tells which lines are of one node: what one of them says of its host holds for all. And where one task alone
-ended of itself, and one worker's end alone is reported, it is that task's launcher which reports it.
+ended of itself, and one worker's end alone is reported, it is that task's launcher which reports it, if the worker's rank can be
+one of that node: torchrun numbers workers by nodes.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from msgspec.structs import replace
 from neuron_doctor.engine.facts import Fact, Place, ranks_of
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
+from neuron_doctor.engine.topology import told_width
 
 #: No task is started anew, and speaks of its devices, within so long.
 _AT_ONCE_NS = 5 * 10**9
@@ -50,7 +52,8 @@ def without_tasks_for_ranks(facts: Sequence[Fact]) -> Sequence[Fact]:
     if not launchers:
         return facts
     hosts = {source: unique(_hosts(of[source])) for source in launchers}
-    reporting = {source: _reporting(of[source]) for source in launchers}
+    width = told_width(facts)
+    reporting = {source: _reporting(of[source], width) for source in launchers}
     return [
         _corrected(fact, hosts[fact.source], reporting[fact.source]) if fact.source in launchers else fact
         for fact in facts
@@ -132,12 +135,23 @@ def _are_one_a_host(told: Iterable[Fact], greatest: int) -> bool:
     return 1 < len(hosts) == len(tasks) <= greatest and {task for _, task in tasks} == set(range(len(tasks)))
 
 
-def _reporting(told: Iterable[Fact]) -> str | None:
-    """The host of the one task that ended of itself, if the end of one worker is reported, and not where."""
+def _reporting(told: Iterable[Fact], width: int | None) -> str | None:
+    """The host of the one task that ended of itself, if the end of one worker is reported, and not where. Each node has `width`
+    workers, if that is known."""
     ends = [fact for fact in told if fact.data.get("launcher") == "srun" and not fact.data.get("signal")]
     reports = [fact for fact in told if fact.data.get("launcher") == "torchrun"]
     alone = len(ends) == len(reports) == 1 and reports[0].place.host is None
-    return ends[0].place.host if alone else None
+    return ends[0].place.host if alone and _is_of_node(reports[0].place, ends[0].place.rank, width) else None
+
+
+def _is_of_node(worker: Place, node: int | None, width: int | None) -> bool:
+    """Whether the node of this number has the worker, by its rank and its local rank."""
+    if node is None or worker.rank is None or worker.local_rank is None:
+        return False
+    first = worker.rank - worker.local_rank
+    if width:
+        return first == node * width
+    return first == 0 if node == 0 else first % node == 0 and worker.local_rank < first // node
 
 
 def _task(fact: Fact) -> int | None:

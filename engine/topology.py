@@ -73,7 +73,7 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
         host_of_rank.pop(rank, None)
     ranks = tuple(sorted({p.rank for p in placed if p.rank is not None}))
     host_of_rank |= hosts_by_block(
-        host_of_rank, (rank for rank in ranks if rank not in shared | strange), _width(facts), _locals(facts)
+        host_of_rank, (rank for rank in ranks if rank not in shared | strange), told_width(facts), _locals(facts)
     )
     sizes = {fact.data["size"] for fact in facts if fact.kind == "world"}
     size = next(iter(sizes)) if len(sizes) == 1 else None
@@ -100,7 +100,7 @@ def survey(facts: Iterable[Fact], sources: Iterable[Source]) -> Topology:
     return replace(base, placement=placement(stated))
 
 
-def _width(facts: Iterable[Fact]) -> int | None:
+def told_width(facts: Iterable[Fact]) -> int | None:
     """How many ranks each host has, if launchers were told one number."""
     told = {fact.data["processes"] for fact in facts if fact.kind == "node-width"}
     width = told.pop() if len(told) == 1 else None

@@ -107,9 +107,14 @@ def test_one_task_on_each_host_is_a_launcher_where_a_worker_has_a_greater_rank()
 
 
 def test_the_task_that_ended_of_itself_is_the_launcher_that_reports_the_one_end() -> None:
-    report, own = ended("torchrun", 67), ended("srun", 2, host="d")
+    report, own = ended("torchrun", 67, local_rank=3), ended("srun", 2, host="d")
     told = [replace(end, data={**end.data, "signal": 15}) for end in three_ends()[:2]]
     assert seen(*told, own, report)[-1] == (67, "d")
+    # no worker of node 2 has such a rank: whoever ended of itself was told to by another
+    for rank, local_rank in ((3, 3), (67, None), (65, 0), (68, 66)):
+        assert seen(*told, own, ended("torchrun", rank, local_rank=local_rank))[-1] == (rank, None)
+    width = replace(line("torchrun", None), kind="node-width", data={"processes": 16})
+    assert seen(*told, own, report, width)[-2] == (67, None)
     # two ended of themselves, or two report
     assert seen(*told, own, ended("srun", 1, host="c"), report)[-1] == (67, None)
     assert seen(*told, own, report, ended("torchrun", 9))[-1] == (9, None)
