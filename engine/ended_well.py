@@ -5,8 +5,8 @@ was caught, peers that went first at the end.
 - A launcher's word (`completion` with `exited`) holds for what its own log said before it, of its host and its pod. What of
   lost peers stands after it there is the noise of the end, if the log shows steps before it and none after: what has ended
   may have been the preparation of the data.
-- A process's word holds for what the same process said before it; in a log of several, if it got on in between: the same may be
-  said on the way out. What follows it may be the failure of the last save.
+- A process's word holds for what the same process said before it; in a log of several, for its waits, and if it got on in
+  between: the same may be said on the way out. What follows it may be the failure of the last save.
 - The scheduler's word (Slurm's COMPLETED 0:0 or its controller's exit status 0, a Job of Kubernetes that is complete, pods that
   have succeeded), and that of the programs of all hosts whose logs are here, holds for all whose fault lies with a peer, for all
   collectives (nobody waited for ever in a job that came to its end), and for what events of Kubernetes alone tell.
@@ -45,6 +45,7 @@ from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.pod_names import SUFFIX
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
+from neuron_doctor.engine.rulebook import Rule
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.world import world_of
 
@@ -103,7 +104,7 @@ class EndedWell(Struct, frozen=True):
         ):
             return True
         return (self.job and of_peer) or all(
-            any(self._holds(word, fact, single, of_peer=of_peer) for word in self.words.get(fact.source, ()))
+            any(self._holds(word, fact, match.rule, single) for word in self.words.get(fact.source, ()))
             or fact.source in self.anew
             or fact.span.offset < max(self.restarted.get(fact.source, -1), self.done.get(fact.source, -1))
             or (self.done and fact.source in self.kernel)
@@ -117,21 +118,22 @@ class EndedWell(Struct, frozen=True):
     def _is_earlier(self, fact: Fact) -> bool:
         return fact.place.attempt is not None and fact.place.attempt < self.anew_from
 
-    def _holds(self, word: Fact, fact: Fact, single: Collection[str], *, of_peer: bool) -> bool:
+    def _holds(self, word: Fact, fact: Fact, rule: Rule, single: Collection[str]) -> bool:
         if not _may_be_of(word, fact):
             return False
         if word.span.offset > fact.span.offset:
-            return bool(word.data.get("exited")) or word.source in single or self._got_on(word, fact)
+            of_all = bool(word.data.get("exited")) or word.source in single
+            return of_all or self._is_of_its_process(word, fact, waits=rule.survivable == "job")
         after_work = 0 <= self.last_step.get(word.source, -1) < word.span.offset
-        return of_peer and after_work and bool(word.data.get("exited"))
+        return rule.cause.by == "peer" and after_work and bool(word.data.get("exited"))
 
-    def _got_on(self, word: Fact, fact: Fact) -> bool:
-        """Whether these two of one log name one process, by its number or its rank, which made progress between them. (Hosts and
-        pods are compared elsewhere.)"""
+    def _is_of_its_process(self, word: Fact, fact: Fact, *, waits: bool) -> bool:
+        """Whether these two of one log name one process, by its number or its rank, which made progress between them, or had only
+        to wait. (Hosts and pods are compared elsewhere.)"""
         named = _processes(word) & _processes(fact)
         a, b = word.place, fact.place
         others = _differ(a.pid, b.pid) or _differ(a.rank, b.rank)
-        return not others and any(_between(self.steps.get(one, ()), fact, word) for one in named)
+        return not others and any(waits or _between(self.steps.get(one, ()), fact, word) for one in named)
 
 
 def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystanders) -> EndedWell:

@@ -146,11 +146,13 @@ def _reporting(told: Iterable[Fact], width: int | None) -> str | None:
 
 def _is_of_node(worker: Place, node: int | None, width: int | None) -> bool:
     """Whether the node of this number has the worker, by its rank and its local rank."""
-    if node is None or worker.rank is None or worker.local_rank is None:
+    if node is None or worker.rank is None:
+        return False
+    if width:
+        return worker.rank // width == node
+    if worker.local_rank is None:
         return False
     first = worker.rank - worker.local_rank
-    if width:
-        return first == node * width
     return first == 0 if node == 0 else first % node == 0 and worker.local_rank < first // node
 
 
