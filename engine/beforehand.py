@@ -30,10 +30,11 @@ _EVER = 1 << 80
 
 
 class _Starts(Struct, frozen=True):
-    """When the run began: on each host, on the clocks that can be compared with one another (by the one that stands for them),
-    and by the dates of all clocks that have some, in their order."""
+    """When the run began: on each host (on those that are `opened` the kernel saw it), on the clocks that can be compared with
+    one another (by the one that stands for them), and by the dates of all clocks that have some, in their order."""
 
     on_host: Mapping[str | None, Sequence[Moment]]
+    opened: frozenset[str | None]
     comparable: Mapping[Track, Sequence[Moment]]
     dated: Sequence[Moment]
 
@@ -66,17 +67,20 @@ class Beforehand(Struct, frozen=True):
 
     def _older(self, fact: Fact) -> bool | None:
         """Whether it is older than the beginnings on its own host; where these do not tell, than those on other hosts, as far
-        as their clocks do."""
+        as their clocks do. A host may have come later than others, of which its kernel knows when it saw the first process; the
+        beginning of its log may be that of a tail."""
         moment = self.clocks.moment(fact)
         if moment is None:
             return None
         own = self._told(moment, self.starts.on_host.get(moment.host, ()))
-        if False in own or (own == {True} and moment.host is not None):
-            return False not in own
+        if False in own:
+            return False
+        if own == {True} and moment.host is not None and moment.host in self.starts.opened:
+            return True
         others = self.starts.comparable.get(self.clocks.offsets.reference(moment.track), ())
         told = self._told(moment, others)
         if False in told:
-            return False
+            return None if own == {True} and moment.host is not None else False
         if None in own:
             return None
         return True if True in told or self._is_dated_before(moment, fact.source) else None
@@ -114,7 +118,8 @@ def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timelin
     facts = tuple(facts)
     system = system_logs(sources, facts)
     logs = {source.id for source in job_logs(sources, facts)} - system
-    opened = [moment for fact in _opened(facts, logs) if (moment := clocks.moment(fact))]
+    attached = tuple(_opened(facts, logs))
+    opened = [moment for fact in attached if (moment := clocks.moment(fact))]
     begun = [moment for s in sources if s.id in logs and (moment := clocks.clocks.beginning(s))]
     starts = _earliest([*opened, *begun])
     on_host, comparable = defaultdict[str | None, list[Moment]](list), defaultdict[Track, list[Moment]](list)
@@ -123,7 +128,8 @@ def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timelin
         comparable[clocks.offsets.reference(start.track)].append(start)
     dated = sorted((start for start in starts if start.instant.clock in _DATED), key=_ns)
     ran = [start.instant for start in starts] + [s.last for s in sources if s.id in logs and s.last]
-    return Beforehand(system, _Starts(on_host, comparable, dated), clocks, _set_right(facts, sources, ran))
+    seen = frozenset(fact.place.host for fact in attached)
+    return Beforehand(system, _Starts(on_host, seen, comparable, dated), clocks, _set_right(facts, sources, ran))
 
 
 def _ns(moment: Moment) -> int:

@@ -19,14 +19,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import accumulate, pairwise, zip_longest
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from neuron_doctor.engine.attempt_logs import logs_of_attempts
 from neuron_doctor.engine.ended_jobs import EndedJobs
-from neuron_doctor.engine.facts import Clock, Fact, Source, pod_of
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Source, Value, pod_of
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.regexes import regex
 
@@ -114,7 +114,7 @@ def made_good(
             spans[start.source].append((start.begin, start.end))
             pods |= {pod_of(start.container)} - {""}
     return MadeGood(
-        {s: sorted(found) for s, found in spans.items()},
+        {s: list(_merged(sorted(found))) for s, found in spans.items()},
         streams,
         frozenset(logs),
         frozenset(pods - _failed_since(facts)) if pods else frozenset(),
@@ -122,33 +122,54 @@ def made_good(
     )
 
 
+def _merged(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Spans in their order, without those that others overlap."""
+    begin, end = 0, 0
+    for one, other in spans:
+        if one <= end:
+            end = max(end, other)
+            continue
+        if end:
+            yield begin, end
+        begin, end = one, other
+    if end:
+        yield begin, end
+
+
 def _earlier_launches(facts: Iterable[Fact]) -> Iterator[tuple[str, int]]:
     """Up to where each log tells of launches before the last one: a worker failed in one, and a launcher says below it that all
     workers of the next ended well, before a worker failed again long after (those of one launch end within minutes, on some
-    hosts well)."""
-    told: dict[str, list[Fact]] = defaultdict(list)
+    hosts well). A launch of another width is another program's."""
+    failures: dict[str, list[tuple[int, Instant]]] = defaultdict(list)
+    good: dict[str, list[tuple[int, Value]]] = defaultdict(list)
+    widths: dict[str, set[Value]] = defaultdict(set)
     for fact in facts:
-        if (fact.kind == "launcher-failure" and fact.instant) or (
-            fact.kind == "completion" and fact.data.get("workers")
-        ):
-            told[fact.source].append(fact)
-    for source, found in told.items():
-        failures = [fact for fact in found if fact.kind == "launcher-failure"]
-        good = [fact.span.offset for fact in found if fact.kind == "completion"]
-        between = [at for at in good if _are_of_two_launches(failures, at)]
+        if fact.kind == "launcher-failure" and fact.instant:
+            failures[fact.source].append((fact.span.offset, fact.instant))
+        elif fact.kind == "completion" and fact.data.get("workers"):
+            good[fact.source].append((fact.span.offset, fact.data["workers"]))
+        elif fact.kind == "node-width":
+            widths[fact.source].add(fact.data["processes"])
+    for source, told in good.items():
+        pauses = _pauses(failures.get(source, ()))
+        of_it = [at for at, workers in told if widths[source] <= {workers}]
+        between = [at for at in of_it if any(begin < at < end for begin, end in pauses)]
         if between:
             yield source, max(between)
 
 
-def _are_of_two_launches(failures: Iterable[Fact], at: int) -> bool:
-    """Whether all failures below an offset were long after all above it, by one clock."""
-    above, below = list[int](), list[int]()
-    clocks = set[Clock]()
-    for fact in failures:
-        if fact.instant:
-            clocks.add(fact.instant.clock)
-            (above if fact.span.offset < at else below).append(fact.instant.ns)
-    return bool(above and below) and len(clocks) == 1 and max(above) + _LONG_AFTER_NS < min(below)
+def _pauses(failures: Iterable[tuple[int, Instant]]) -> list[tuple[int, int]]:
+    """Between which offsets of a log all failures below were long after all above, by one clock."""
+    ordered = sorted(failures, key=lambda failure: failure[0])
+    soonest = list(accumulate((instant.ns for _, instant in reversed(ordered)), min))[::-1]
+    latest = accumulate((instant.ns for _, instant in ordered), max)
+    if len({instant.clock for _, instant in ordered}) != 1:
+        return []
+    return [
+        (above[0], below[0])
+        for (above, below), before, after in zip(pairwise(ordered), latest, soonest[1:], strict=False)
+        if before + _LONG_AFTER_NS < after
+    ]
 
 
 def _failed_since(facts: Iterable[Fact]) -> set[str]:

@@ -17,6 +17,9 @@ FAILED = (
     "(pid: 3314) of binary: /venv/bin/python\n"
 )
 GOOD = "all 32 processes exited with 0\n"
+RUN, TEST = (
+    f"+ torchrun --nproc_per_node={width} {program}.py\n" for width, program in ((32, "run"), (8, "smoke_test"))
+)
 
 
 def roots(folder: Path, text: str) -> set[str]:
@@ -32,7 +35,10 @@ def roots(folder: Path, text: str) -> set[str]:
         (FAILED.format("a", 2) + FAILED.format("b", 5), {"a", "b"}),
         (FAILED.format("a", 2) + GOOD, {"a"}),
         (GOOD + FAILED.format("b", 5), {"b"}),
+        (FAILED.format("a", 2) + GOOD + FAILED.format("b", 5) + FAILED.format("c", 8), {"b", "c"}),
+        (FAILED.format("a", 2) + RUN + GOOD + RUN + FAILED.format("b", 5), {"b"}),
+        (FAILED.format("a", 2) + TEST + "all 8 processes exited with 0\n" + RUN + FAILED.format("b", 5), {"a", "b"}),
     ],
 )
 def test_what_a_launch_before_a_good_one_failed_of_is_over(tmp_path: Path, text: str, told: set[str]) -> None:
-    assert {word for word in "ab" for line in roots(tmp_path, text) if f"'{word}'" in line} == told
+    assert {word for word in "abc" for line in roots(tmp_path, text) if f"'{word}'" in line} == told

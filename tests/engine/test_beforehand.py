@@ -120,18 +120,23 @@ def test_a_record_of_now_beside_old_ones_is_of_now() -> None:
     assert not holds(old, now, sources=(DMESG, log))
 
 
+@pytest.mark.parametrize("opens", [True, False])
 @pytest.mark.parametrize(("age", "older"), [(5 * 3600.0, True), (600.0, False), (-5 * 3600.0, False)])
-def test_a_host_that_shows_when_it_began_is_told_by_that_alone(age: float, older: bool) -> None:
-    """Another host began ten hours before it, and their clocks are known to agree: this one took a place that was free."""
+def test_a_host_whose_kernel_shows_when_it_began_is_told_by_that_alone(age: float, *, older: bool, opens: bool) -> None:
+    """Another host began ten hours before it, and their clocks are known to agree: this one took a place that was free, unless
+    only the end of its log was collected."""
     logs = [source(f"rank{n}", host=host, rank=n) for n, host in enumerate("ab")]
     begun = [Instant(round((START - hours * 3600) * 1e9), Clock.UTC) for hours in (0, 10)]
     logs = [replace(log, first=first, last=first) for log, first in zip(logs, begun, strict=True)]
     broke = hit("broke", at=START - age, clock=Clock.UTC, source="dmesg", host="a")
-    steps = [hit("y", source=log.id, host=log.place.host) for log in logs]
+    steps = [hit("y", source=log.id, host=log.place.host, pid=7) for log in logs]
+    opened = hit("x", at=START - 60, clock=Clock.UTC, source="dmesg", host="a", pid=7, offset=9)
+    if opens:
+        steps.append(Fact("attach", {}, opened.place, opened.span, "dmesg", opened.instant))
     one, other = Track("a", Clock.UTC), Track("b", Clock.UTC)
     now = begun[0].ns
     agree = [Order(first, now, then, now, 0, "clock") for first, then in ((one, other), (other, one))]
     sources = (DMESG, *logs)
     clocks = Timeline(clocks_of(sources), estimate(agree))
     match = Match(None, Place(), (), (broke,), None)  # type: ignore[arg-type]
-    assert beforehand((broke, *steps), sources, clocks).holds(match) is older
+    assert beforehand((broke, *steps), sources, clocks).holds(match) is (older and opens)
