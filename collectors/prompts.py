@@ -31,16 +31,19 @@ _SETTING = regex(r"(?:^|[\s;&])(?P<name>(?:LOCAL_)?RANK)=(?P<value>[^\s;&]{0,40}
 _LAUNCHERS = regex(r"\b(?:torchrun|torch\.distributed\.(?:run|launch)|srun|mpirun|mpiexec|accelerate launch)\b")
 #: What goes on behind the next prompt: a variable that is set for all that follow, and a command in the background.
 _GOES_ON = regex(r"(?:^|[\s;&])export\s|(?<!&)&\s*$")
-#: What a shell echoes that was told to (`set -x`), and root's prompt without a name, before what may show something.
+#: What a shell echoes that was told to (`set -x`) behind the time or the label of a log, where sums and lists stand as well.
 _TELLING = (
     r"(?:ssh|dmesg|journalctl|echo|exit|date|sleep|wait|scp|rsync|tar|mkdir|sbatch|squeue|sinfo|sacct|scontrol|kubectl|aws|ansible"
-    r"|ansible-playbook|pdsh|clush|cat|tail|head|less|grep|ls|cd|for|python3?|torchrun|srun|mpirun|sudo|timeout)\b"
+    r"|ansible-playbook|pdsh|clush|cat|tail|head|less|grep|ls|cd|for|python3?|torchrun|srun|mpirun|sudo|timeout"
+    r"|zcat|zless|zgrep|xzcat|zstdcat|sed|awk|docker|podman|env|nohup|bash|sh|mpiexec|pssh|parallel-ssh|/[\w./-]{1,80})\b"
 )
-_ECHOED = regex(rf"(?:\+{{1,3}} (?={_TELLING})|# (?=(?:sudo )?ssh ))(?P<command>[^\n]*)")
-#: What is looked for beside the patterns of the rules: how prompts end, and echoes begin.
-SHELL_LINE = Pattern("shell-line", rf"{ENDS_IN_BYTES}|\+ {_TELLING}|# (?:sudo )?ssh ", emits="section")
+_ECHOED = regex(r"(?:\+{1,3} (?=[A-Za-z_./])|# (?=(?:sudo )?ssh ))(?P<command>[^\n]*)")
+#: What is looked for beside the patterns of the rules: how prompts end, and echoes begin, at the start of a line or further on.
+SHELL_LINE = Pattern(
+    "shell-line", rf"{ENDS_IN_BYTES}|\n\+{{1,3}} [A-Za-z_./]|\+ {_TELLING}|# (?:sudo )?ssh ", emits="section"
+)
 #: What may be a prompt or an echo behind a time or a label.
-_WITHIN = regex(rb"(?:\+|[$#]) (?:sudo )?[\w./]")
+_WITHIN = regex(rb"(?:\+|[$#]) (?:sudo )?[A-Za-z_./]")
 _ASKS_WHERE, _NAME = regex(r"hostname(?: -[sf])?"), regex(r"[A-Za-z\d][\w.-]{0,252}")
 #: An end of a prompt.
 _MARK = regex(rb"[$#%](?=[ \t\r\n\x1b]|\Z)")

@@ -30,6 +30,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
+from neuron_doctor.collectors.command_lines import asked_by_ssh, pipelines, tool_of
 from neuron_doctor.collectors.hints import has_shape_of_host
 from neuron_doctor.collectors.prompts import ECHO, PROMPT, SESSION
 from neuron_doctor.collectors.shell_prompts import prompt_of
@@ -41,12 +42,11 @@ from neuron_doctor.engine.regexes import regex
 
 KIND = "section"
 _NUMBER = regex(r"\d+")
-#: What leaves a shell.
-_LEAVES = regex(
-    r"(?:sudo )?(?:exit|logout|mosh|srun|salloc|(?:kubectl|docker|podman) exec|aws ssm start-session"
-    r"|ssh (?:-\S{1,80} ){0,8}\S{1,253}$)"
-    r"(?:\b|$)"
-)
+#: What may leave a shell, or begin another one within it.
+_LEAVING = """
+exit logout mosh srun salloc kubectl oc docker podman nerdctl crictl aws gcloud screen tmux nsenter chroot su machinectl lxc
+"""
+_LEAVERS = frozenset(_LEAVING.split())
 #: A loop, and what stands in it for what it goes through.
 _LOOP = regex(
     r"for (?P<variable>\w{1,40}) in (?P<each>[^;\n]{1,2000}); ?do (?P<body>[^\n]{1,2000}); ?done(?: *(?:\||2?>|$)[^\n]*)?"
@@ -121,7 +121,7 @@ def _headings(facts: Iterable[Fact], known: Mapping[str, str]) -> Iterator[_Head
         elif form == PROMPT:
             prompt = prompt_of(fact.span.text)
             plain = bool(prompt and prompt.plain)
-            session = session if plain and not _LEAVES.match(command) else ""
+            session = session if plain and not _leaves(command) else ""
             loop = _loop(command)
             above = _at_prompt(offset, command, name or session, known, plain=plain)
             yield above
@@ -136,6 +136,17 @@ def _headings(facts: Iterable[Fact], known: Mapping[str, str]) -> Iterator[_Head
             shown = _by_files(shown_by(command, name, asked=True), known)
             what = what or (shown.what if shown.host in ("", name) else Shows.OTHERS)
             yield _Heading(offset, name, what, sure=sure, group=(form, command, _shape(name.casefold())))
+
+
+def _leaves(command: str) -> bool:
+    """Whether another shell may prompt below a command."""
+    try:
+        commands = [pipeline.words for pipeline in pipelines(command)]
+    except ValueError:
+        return True
+    return any(
+        tool_of(words) in _LEAVERS or (tool_of(words) == "ssh" and not asked_by_ssh(words)) for words in commands
+    )
 
 
 def _at_prompt(offset: int, command: str, host: str, known: Mapping[str, str], *, plain: bool) -> _Heading:

@@ -40,8 +40,11 @@ _USERS = frozenset(
 )
 #: What Docker calls a container that was given no name.
 _CONTAINER = regex(r"[\da-f]{12}")
-#: How they look in bytes, to find those that may be one among many lines; the start of an arrow is enough.
-ENDS_IN_BYTES = r"\$[ \t\r\n\x1b]|[\w~/\]]#[ \t\r\n\x1b]|\] ?%[ \t\r\n\x1b]|@[^\n]{1,120}% |➜ |❯ "
+#: How they look in bytes, to find those that may be one among many lines; sums of money are not.
+ENDS_IN_BYTES = (
+    r"\$(?:[ \t]{1,8}[A-Za-z_./~!({:\"'\\]|[ \t]{0,8}[\r\n\x1b])"
+    r"|[\w~/\]]#[ \t\r\n\x1b]|\] ?%[ \t\r\n\x1b]|@[^\n]{1,120}% |➜ |❯ "
+)
 #: No prompt is looked for in more of a line (bytes).
 _LONGEST = 2048
 

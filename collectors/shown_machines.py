@@ -74,7 +74,7 @@ _OF_AWK = frozenset({"-f", "-F", "-v"})
 _FILTERS = _READERS | _SEARCHERS | frozenset({"uniq", "cut", "tr", "tee", "column", "jq", "ts", "fold", "fmt", "most"})
 #: The options by which what shows its machine shows what another one saved, or another one.
 _ELSEWHERE = {
-    "dmesg": ("-F", "--file", "-K", "--kmsg-file"),
+    "dmesg": ("-F", "-K", "--file", "--kmsg-file"),
     "journalctl": ("-D", "-M", "-m", "-i", "--directory", "--machine", "--merge", "--file", "--root", "--image"),
     "systemctl": ("-H", "-M", "--host", "--machine", "--root", "--image"),
     "hostnamectl": ("-H", "-M", "--host", "--machine"),
@@ -83,6 +83,7 @@ _ELSEWHERE = {
     "sar": ("-f",),
     "last": ("-f", "--file"),
     "chronyc": ("-h",),
+    "ipmitool": ("-H",),
 }
 _JOURNALS = frozenset({"dmesg", "journalctl", "systemctl"})
 _OF_KERNEL = regex(r"-[abefqrx]{0,4}k[abefqrx]{0,4}|--dmesg|_TRANSPORT=kernel")
@@ -107,13 +108,18 @@ _FOR_OTHERS = frozenset(_OF_SEVERAL.split())
 _SHOWERS = frozenset({"json.tool", "gzip", "zipfile", "tarfile", "pickletools", "base64"})
 #: What somebody wrote down is shown rather than used.
 _WRITTEN_DOWN = regex(r"[^=]{1,400}\.(?:log|txt|out|err|jsonl|csv|gz|zst)(?:\.\d{1,4}|\.gz)?")
+#: No line is understood that is longer, or within more others: a bastion, a host, sudo's shell, a shell.
+_LONGEST, _DEEPEST = 2048, 4
 
 
 @lru_cache(maxsize=1024)
-def shown_by(line: str, host: str = "", *, asked: bool = False) -> Shown:
-    """What a line of commands shows that a shell on this host was given; `asked` where somebody went there for it."""
+def shown_by(line: str, host: str = "", *, asked: bool = False, within: int = 0) -> Shown:
+    """What a line of commands shows that a shell on this host was given; `asked` where somebody went there for it. It stands
+    `within` so many other lines."""
+    if len(line) > _LONGEST or within > _DEEPEST:
+        return Shown(Shows.OTHERS)
     try:
-        all_shown = [_shown_by(pipeline, host, asked=asked) for pipeline in pipelines(line)]
+        all_shown = [_shown_by(pipeline, host, asked=asked, within=within) for pipeline in pipelines(line)]
     except ValueError:  # a quotation mark too many, or a command within a command
         return Shown(Shows.OTHERS)
     shown = {one for one in all_shown if one.what is not Shows.NOTHING}
@@ -127,14 +133,14 @@ def shown_by(line: str, host: str = "", *, asked: bool = False) -> Shown:
     return Shown(what, hosts.pop(), tuple(sorted({file for one in shown for file in one.files})))
 
 
-def _shown_by(pipeline: Pipeline, host: str, *, asked: bool) -> Shown:
+def _shown_by(pipeline: Pipeline, host: str, *, asked: bool, within: int) -> Shown:
     words = pipeline.words
     if pipeline.writes or pipeline.reads or not _FILTERS.issuperset(pipeline.filters):
         return Shown(Shows.NOTHING if pipeline.writes else Shows.OTHERS)
     if there := asked_by_ssh(words):
-        return Shown(Shows.OTHERS) if "$" in there[0] else shown_by(there[1], there[0], asked=True)
+        return Shown(Shows.OTHERS) if "$" in there[0] else shown_by(there[1], there[0], asked=True, within=within + 1)
     if (line := handed_on(words)) is not None:
-        return shown_by(line, host, asked=asked)
+        return shown_by(line, host, asked=asked, within=within + 1)
     if tool_of(words) in _READERS | _SEARCHERS:
         return _of_files(tuple(_files(words)), host, asked=asked)
     what = _what(words)
@@ -148,7 +154,7 @@ def name_of_file(path: str) -> str:
 
 def _what(words: Sequence[str]) -> Shows:
     tool = tool_of(words)
-    elsewhere = any(word.startswith(option) for option in _ELSEWHERE.get(tool, ()) for word in words[1:])
+    elsewhere = any(_has_option(word, option) for option in _ELSEWHERE.get(tool, ()) for word in words[1:])
     if tool in _LISTS_FILES:
         files = list(arguments(words[1:]))
         return Shows.STATE if files and all(map(_is_own, files)) else Shows.NOTHING
@@ -157,6 +163,13 @@ def _what(words: Sequence[str]) -> Shows:
     if tool in ASIDE or words[0] in ASIDE:
         return Shows.NOTHING
     return Shows.JOB if _runs_a_job(script_of(words)) else Shows.OTHERS
+
+
+def _has_option(word: str, option: str) -> bool:
+    """Whether a word is an option, has its value behind it (`--file=x`, `-Fx`), or is several letters with it among them."""
+    if option.startswith("--"):
+        return word.startswith(option)
+    return word.startswith("-") and not word.startswith("--") and option[1:] in word
 
 
 def _of_machine(words: Sequence[str]) -> Shows:

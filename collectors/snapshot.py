@@ -74,7 +74,8 @@ def lines_of(data: bytes) -> Iterator[Line]:
         if (prompt := _prompt(text)) is not None:
             machine = prompt.host or None
             host = shown_by(prompt.command, prompt.host).host or None
-        elif (marked := _MARKED.match(text)) is not None and (shown := shown_by(marked["command"], machine or "")):
+        elif (marked := _MARKED.match(text)) is not None:
+            shown = shown_by(marked["command"], machine or "")
             host = shown.host or (None if shown.what is Shows.OTHERS and _ECHOED.match(text) else host)
         yield Line(text, raw, offset, number, host, machine)
         offset += len(raw)

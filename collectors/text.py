@@ -52,7 +52,8 @@ _MAYBE_KERNEL = (
 #: So much is known at once of the shapes of lines.
 _MOST_KNOWN = 8192
 _NEWLINE = ord("\n")
-_ENDS_OF_PROMPTS = frozenset({b"$", b"#", b"%"})
+#: How a terminal ends that was copied while it waited for a command, beside what is found among the lines.
+_WAITING = (b"$", b"#", b"%", b"$ ")
 
 
 class _Known(Struct, frozen=True):
@@ -145,7 +146,7 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
         if block.last and scan.inp.extent.end is None:
             scan.inp.unended = block.data[-1:] not in (b"", b"\n")
             yield from cut_traceback(block, scan.inp)
-            if block.data[-1:] in _ENDS_OF_PROMPTS:  # as a terminal was copied that waits for a command
+            if block.data.endswith(_WAITING):
                 begin, end = block.line_bounds(len(block.data) - 1)
                 last = Candidate(Lines(block, scan.shapes.gists), begin, end, begin, SHELL_LINE)
                 yield from shell_line(last, scan.inp)

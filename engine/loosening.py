@@ -17,6 +17,7 @@ from neuron_doctor.engine.regexes import regex
 #: What may follow an atom to make it optional or repeated, and what is no literal character.
 _QUANTIFIER = regex(r"[*?]|\{\d*,?\d*\}")
 _PLUS = regex(r"\+")
+_CLASS = regex(r"\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]")
 _SPECIAL = set(".^$*+?{}[]\\|()")
 
 
@@ -32,11 +33,8 @@ def _split_atoms(regex: str) -> Iterator[str]:
 def _atom_end(regex: str, i: int) -> int:
     if regex[i] == "\\":
         return i + 2
-    if regex[i] == "[":
-        end = i + 2 if regex[i + 1 : i + 2] not in ("^", "]") else i + 3
-        while regex[end - 1] != "]" or regex[end - 2] == "\\":
-            end += 1
-        return end
+    if found := _CLASS.match(regex, i):
+        return found.end()
     if regex[i] == "(":
         return group_end(regex, i)
     quantifier = _QUANTIFIER.match(regex, i) or _PLUS.match(regex, i)

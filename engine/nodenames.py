@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -34,15 +34,19 @@ _Speaker = tuple[str, str, int | None]
 _WHOEVER = "", None
 #: What a log of one node is called after, at the end of its name.
 _OF_NODE = regex(r"(?:^|[-_./!])(?:node|host|worker|machine|algo|instance)[-_]?\d{1,5}(?=\.[a-z]|!|$)", re.IGNORECASE)
+#: Of these there is need to know which names are those of hosts.
+_NAMING = frozenset({"meeting", "identity"})
 _DIGITS = regex(r"\d+")
 
 
 def at_their_nodenames(facts: Sequence[Fact]) -> Sequence[Fact]:
     """The facts; those of processes of which nothing else says a host at the one that all their accounts name. Processes are
     told apart by source and number: in another file the same number may be another host's."""
-    by_process, by_rank = list(_named(facts)), list(_named_by_rank(facts))
+    known = _known(facts) if any(fact.kind in _NAMING for fact in facts) else frozenset[str]()
+    by_process, by_rank = list(_named(facts)), list(_named_by_rank(facts, known))
     whole = _of_whole_logs([*by_process, *by_rank], {fact.source: fact.span.path for fact in facts})
-    named, node_of = {**whole, **unique(by_process), **unique(by_rank)}, nodes_of_pods(facts)
+    ranks, node_of = unique([*by_rank, *_roots(facts, known)]), nodes_of_pods(facts)
+    named = {**whole, **unique(by_process), **ranks}
     if not named and not node_of:
         return facts
     return [_renamed(_placed(fact, _named_for(fact, named), node_of), node_of) for fact in facts]
@@ -54,27 +58,23 @@ def _named_for(fact: Fact, named: Mapping[_Speaker, str]) -> str | None:
     return own or named.get((fact.source, *_WHOEVER))
 
 
-def _named_by_rank(facts: Sequence[Fact]) -> Iterable[tuple[_Speaker, str]]:
-    known: frozenset[str] | None = None
+def _named_by_rank(facts: Sequence[Fact], known: Collection[str]) -> Iterable[tuple[_Speaker, str]]:
     yield from _mapped(sorted((f for f in facts if f.kind == "mapping"), key=lambda f: (f.source, f.span.offset)))
     for fact in facts:
-        if root := _root_of(fact):
-            known = known or _known(facts)
-            if root in known:
-                yield (fact.source, "rank", 0), root
         if fact.kind == "launcher-failure" and fact.place.host:
             yield from (((fact.source, "rank", rank), fact.place.host) for rank in ranks_of(fact.place))
         elif fact.kind == "identity" and fact.place.rank is not None:
-            known = known or _known(facts)
             name = fact.data.get("word") or fact.data.get("hostname")
             host = fact.place.host if name is None else name if name in known else None
             if host is not None:
                 yield (fact.source, "rank", fact.place.rank), str(host)
 
 
-def _root_of(fact: Fact) -> str:
-    """The name of the host at which rank 0 listens for the others."""
-    return str(fact.data["address"]).rpartition(":")[0] if fact.kind == "meeting" else ""
+def _roots(facts: Iterable[Fact], known: Collection[str]) -> Iterable[tuple[_Speaker, str]]:
+    """The hosts at which rank 0 listens for the others. (Any node's log tells where that is.)"""
+    for fact in facts:
+        if fact.kind == "meeting" and (root := str(fact.data["address"]).rpartition(":")[0]) in known:
+            yield (fact.source, "rank", 0), root
 
 
 def _mapped(lines: Iterable[Fact]) -> Iterable[tuple[_Speaker, str]]:

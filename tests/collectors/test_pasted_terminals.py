@@ -81,6 +81,8 @@ def test_a_laptop_that_asks_a_cluster_is_of_no_interest(tmp_path: Path) -> None:
         "➜  logs less x",
         "ops@login-1:~$",
         "ops@trn-9:~$ less x",
+        "+ zstdcat other.log.zst",
+        "++ less x",
         "=== epoch 4 ===",
     ],
 )

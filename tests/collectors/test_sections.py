@@ -135,8 +135,13 @@ ASKED = "ops@jump-1:~$ aws ssm start-session --target i-0c1d2e3f4051\n\nsh-5.2$ 
 
 @pytest.mark.parametrize("how", ["", " -s"])
 def test_a_shell_without_a_name_in_its_prompt_is_on_the_host_that_it_was_asked_for(tmp_path: Path, how: str) -> None:
-    left = f"sh-5.2$ exit\nops@jump-1:~$ dmesg\n{KERNEL}"
-    assert hosts(tmp_path, JOB + ASKED.format(how) + KERNEL + left) == [None, "cedar-lab", "jump-1"]
+    left = f"sh-5.2$ ssh cedar-4 uptime\nsh-5.2$ sudo dmesg -T\n{KERNEL}sh-5.2$ exit\nops@jump-1:~$ dmesg\n{KERNEL}"
+    assert hosts(tmp_path, JOB + ASKED.format(how) + KERNEL + left) == [
+        None,
+        "cedar-lab",
+        "cedar-lab",
+        "jump-1",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +150,16 @@ def test_a_shell_without_a_name_in_its_prompt_is_on_the_host_that_it_was_asked_f
         f"sh-5.2$ sudo dmesg -T\n{KERNEL}",  # it was not asked
         ASKED.format("ctl") + KERNEL,  # another command, with more to say
         ASKED.format("") + f"sh-5.2$ exit\nsh-5.2$ dmesg\n{KERNEL}",  # another shell
+        *(
+            ASKED.format("") + f"sh-5.2$ {command}\nsh-5.2$ dmesg\n{KERNEL}"
+            for command in (
+                "sudo -i ssh cedar-4",
+                "oc exec -it p -- sh",
+                "cd /; nsenter -t 1 -m",
+                "screen -r",
+                "bash -c 'x",
+            )
+        ),
         ASKED.format("") + f"ops@jump-1:~$ dmesg\n{KERNEL}",
         ASKED.format("") + LOST,  # not the kernel's
     ],

@@ -78,6 +78,12 @@ def test_a_file_that_is_called_after_the_host_is_of_it() -> None:
     assert told("cat /var/log/basalt-2.log; dmesg", "basalt-2") == (Shows.LOG, "basalt-2")
 
 
+@pytest.mark.parametrize("step", ["ssh n ", "ssh bastion sudo ", "bash -c 'sh -c ", "timeout 9 ssh n sh -c "])
+def test_no_line_is_too_deep_or_too_long(step: str) -> None:
+    for times in (8, 300, 5000):
+        assert shown_by(f"{step * times}dmesg", "login-1").host != "login-1"
+
+
 @given(st.text(max_size=60), st.sampled_from([*OTHERS]))
 def test_any_line_is_understood_or_left(line: str, others: str) -> None:
     assert shown_by(line, "login-1").host in ("", "login-1") or "ssh" in line

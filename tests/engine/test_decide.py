@@ -16,7 +16,6 @@ from neuron_doctor.engine.facts import Clock, Collection, Fact, Source
 from neuron_doctor.engine.grades import EdgeType, Role, Status
 from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import match_rules
-from neuron_doctor.engine.peoples_notes import LEFT_OUT
 from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.verdict import Diagnosis
@@ -345,31 +344,6 @@ def test_a_rank_that_is_singled_out_stands_on_its_own_host_and_not_on_that_of_th
     found = run(pack(tmp_path, odd), *waiting, sources=sources)
     [root] = found.findings
     assert (root.place.ranks, root.place.host, root.hosts) == ((5,), "h5", ("h5",))
-
-
-def test_notes_count_only_where_nothing_else_was_collected(tmp_path: Path) -> None:
-    noted = hit("broke", host="b", device=7, source="README.md")
-    notes, log = source("README.md", kind="notes"), source("rank0", first=0)
-    beside = run(book(tmp_path / "a"), noted, sources=(notes, log))
-    assert beside.verdict.status is Status.HEALTHY
-    assert [(s.path, p.what) for s in beside.sources for p in s.problems] == [("README.md", LEFT_OUT)]
-    for others in ((), (source("run.sh"),)):
-        alone = run(book(tmp_path / f"b{len(others)}"), noted, sources=(notes, *others))
-        assert alone.verdict.status is Status.ROOT_CAUSE
-        assert not any(s.problems for s in alone.sources)
-
-
-def test_a_ticket_with_the_steps_of_the_job_is_its_log_where_none_was_collected(tmp_path: Path) -> None:
-    noted = hit("broke", host="b", device=7, source="ticket.md")
-    steps = progress(source="ticket.md")
-    ticket, kernel, log = (
-        source("ticket.md", kind="notes"),
-        source("dmesg", kind="kernel", first=0),
-        source("rank0", first=0),
-    )
-    assert run(book(tmp_path / "a"), noted, steps, sources=(ticket, kernel)).verdict.status is Status.ROOT_CAUSE
-    assert run(book(tmp_path / "b"), noted, steps, sources=(ticket, kernel, log)).verdict.status is Status.HEALTHY
-    assert run(book(tmp_path / "c"), noted, sources=(ticket, kernel)).verdict.status is Status.HEALTHY
 
 
 def test_a_backstop_keeps_only_the_records_that_nothing_else_knows(tmp_path: Path) -> None:

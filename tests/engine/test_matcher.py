@@ -110,6 +110,7 @@ def test_the_database_does_not_look_for_the_ends_of_a_message(regex: str, loose:
         (r"(?i)nd(?P<d>\d*)", "(?i)nd"),
         (r"(\w+) again \1", r"(\w+) again \1"),
         (r"(?=maybe)?\s*", r"(?=maybe)?\s*"),
+        (r"x(?:[a\\]|[]b]|[^]\]])c", r"x(?:[a\\]|[]b]|[^]\]])c"),
     ],
 )
 def test_the_database_looks_for_as_little_as_possible_at_both_ends(regex: str, loose: str) -> None:

@@ -159,6 +159,11 @@ def test_rank_0_is_where_all_others_meet_it_if_something_knows_a_host_of_that_na
     elsewhere = hit("y", host="n23", source="t")
     assert hosts(hit("x", rank=0), hit("x", rank=1), meeting, elsewhere) == ["n23", None, "n23"]
     assert hosts(hit("x", rank=0), meeting) == [None]
+    # every node's log tells where that is
+    of_a_node = [
+        replace(fact, source="worker-1.log", span=Span("worker-1.log")) for fact in (hit("x", device=3), meeting)
+    ]
+    assert hosts(*of_a_node, elsewhere) == [None, "n23"]
     # a neighbour in a ring cannot be reached either
     cannot = Fact("hang-report", {"what": "retry", "peer": "n23:41021"}, Place(rank=5), Span("s"), "s")
     assert hosts(hit("x", rank=0), cannot, elsewhere) == [None, "n23"]
