@@ -31,7 +31,14 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from neuron_doctor.collectors.no_host_words import BEFORE_A_HOST, OF_ANOTHER_HOST
+from neuron_doctor.collectors.no_host_words import (
+    BEFORE_A_HOST,
+    GROUPINGS,
+    NO_HOST_OF_LINES,
+    OF_ANOTHER_HOST,
+    may_name_a_host,
+    words_of,
+)
 from neuron_doctor.engine.facts import NOWHERE, Place
 from neuron_doctor.engine.regexes import regex
 
@@ -102,6 +109,9 @@ _ADDRESS_WITHIN = regex(
     rf"(?<![a-z\d.])(?:(?:{_ADDRESS})(?=_)|(?:{_IP})(?=-[a-z])|(?:{_OF_A_DOMAIN})(?=_(?!rank|local)|[-.][a-z]))",
     re.IGNORECASE,
 )
+#: A host by its domain alone, one whatever its domain, and what a domain ends with that no word or language is.
+_IN_A_DOMAIN, _BY_ITSELF = regex(_OF_A_DOMAIN, re.IGNORECASE), regex(rf"{_ADDRESS}|{_NUMBERED}{_LABELS}", re.IGNORECASE)
+_TOP_OF_ONES_OWN, _SURE_DOMAIN = regex(_OWN_TOP, re.IGNORECASE), regex(rf"\.{_TOP}$", re.IGNORECASE)
 _HOST_FILE = regex(_HOST, re.IGNORECASE)
 _HOST_DIRECTORY = regex(
     rf"{_HOST}|worker{_NUMBER}|[a-z][a-z\d-]{{0,62}}{_LABELS}\.(?:internal|local|localdomain|lan|pcluster)",
@@ -200,7 +210,21 @@ def _host(name: str, shape: re.Pattern[str]) -> str | None:
         return stream["host"]
     stem = bare(name)
     told = stem and shape.fullmatch(stem) and _DIRECTIONS.isdisjoint(_BETWEEN_WORDS.split(stem.casefold()))
-    return stem if told else _of_sagemaker(name) or _address(name)
+    host = stem if told else _of_sagemaker(name) or _address(name)
+    return host if host and _may_be_in_a_domain(host) else None
+
+
+def _may_be_in_a_domain(host: str) -> bool:
+    """Whether no part of a host's name that only its domain shows to be one means something else."""
+    if not _is_by_domain(host):
+        return True
+    first, *domain, top = host.split(".")
+    within = domain if _TOP_OF_ONES_OWN.fullmatch(top) else []
+    return may_name_a_host(first) and words_of(".".join(within)).isdisjoint(NO_HOST_OF_LINES - GROUPINGS)
+
+
+def _is_by_domain(host: str) -> bool:
+    return not _BY_ITSELF.fullmatch(host) and _IN_A_DOMAIN.fullmatch(host) is not None
 
 
 def _of_sagemaker(name: str) -> str | None:
@@ -249,6 +273,12 @@ def _local_rank(parent: str, name: str) -> int | None:
     """torchrun makes a directory for each worker in that of the attempt."""
     numbered = _ATTEMPT.fullmatch(parent) or _LOCAL_RANKS.fullmatch(parent)
     return int(name) if numbered and _TASK.fullmatch(name) else None
+
+
+def _within(inner: Place, above: Place) -> Place:
+    """What a part of a path says, or one above. No host is within another one by a domain that a file's name may end with."""
+    inside = above.host and inner.host and _is_by_domain(inner.host) and not _SURE_DOMAIN.search(inner.host)
+    return (replace(inner, host=None) if inside else inner).over(above)
 
 
 def _of_directory(parent: str, name: str) -> Place:
@@ -306,13 +336,13 @@ def _of_directories(directories: tuple[str, ...]) -> Place:
     """Kept, because the files of one directory come one after the other, by the thousand."""
     place = NOWHERE
     for parent, directory in pairwise(("", *directories)):
-        place = _of_directory(parent, directory).over(place)
+        place = _within(_of_directory(parent, directory), place)
     return place
 
 
 def place_of_path(path: str) -> Place:
     """What `path` hints at, by the rules above; parts are separated by `/`, archive members by `!`."""
     *directories, name = [part[:_LONGEST_PART] for part in path.replace("!", "/").split("/") if part] or [""]
-    place = _of_file(name).over(_of_directories(tuple(directories)))
+    place = _within(_of_file(name), _of_directories(tuple(directories)))
     container = _container(directories, name)
     return replace(place, container=container) if container else place

@@ -6,13 +6,15 @@ By its path alone such a file has a local rank (`hints`). It has that number as 
 - no file of any of them states a rank which is not its number, and
 - no number is in two such trees that may be those of two hosts; where directories above are known for hosts, each has a block of
   numbers to itself (`n1/ranks/0` to `3`, `n2/ranks/4` to `7`);
-- they are not `0` to `n` without a gap where the job is told to have some times as many ranks, as those of one of its hosts are.
+- they are not `0` to `n` without a gap, as those of one host are, where the job is told to have some times as many ranks, or to
+  run on several hosts;
+- nobody says that one of these numbers is that of another rank on its host, and no log of another place is of such a rank.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from msgspec.structs import replace
@@ -21,6 +23,7 @@ from neuron_doctor.collectors.hints import bare
 from neuron_doctor.collectors.no_host_words import may_name_a_host
 from neuron_doctor.collectors.one_process import OF_OTHERS
 from neuron_doctor.engine.facts import Collection, Fact, Place, Source
+from neuron_doctor.engine.topology import told_width
 
 _PARENT = "ranks"
 _Above = tuple[str, ...]
@@ -70,12 +73,30 @@ def _are_of_the_job(trees: Mapping[_Above, Mapping[str, int]], collection: Colle
     again = len(every) < sum(map(len, numbers.values()))
     if again and any(_may_be_hosts(one, other) for one, other in pairwise(sorted(numbers))):
         return False
-    worlds = {fact.data["size"] for fact in collection.facts if fact.kind == "world"}
-    return not (every == set(range(len(every))) and any(_has_hosts_of(size, len(every)) for size in worlds))
+    in_trees = set().union(*trees.values())
+    others = {s.place.rank for s in collection.sources if s.kind == "log" and s.path not in in_trees}
+    of_a_host = every == set(range(len(every))) and _has_hosts_of(len(every), collection.facts)
+    return not of_a_host and every.isdisjoint(others) and not any(_is_local(f.place, every) for f in collection.facts)
 
 
-def _has_hosts_of(world: object, ranks: int) -> bool:
-    return isinstance(world, int) and world > ranks and world % ranks == 0
+def _has_hosts_of(ranks: int, facts: Sequence[Fact]) -> bool:
+    """Whether a job may have so many ranks on each of several hosts, by what its launchers and ranks are told."""
+    worlds = {size for fact in facts if fact.kind == "world" and isinstance(size := fact.data["size"], int)}
+    if worlds:
+        return any(size > ranks and size % ranks == 0 for size in worlds)
+    several = any(_is_of_several(fact) for fact in facts)
+    return several and told_width(facts) in (None, ranks)
+
+
+def _is_of_several(fact: Fact) -> bool:
+    """Whether a launcher is told of more nodes than one."""
+    told = fact.data.get({"launch": "nodes", "node-rank": "number"}.get(fact.kind, ""))
+    return isinstance(told, int) and told > (fact.kind == "launch")
+
+
+def _is_local(place: Place, numbers: Container[int]) -> bool:
+    """Whether a rank without such a directory has one of their numbers on its host."""
+    return place.rank is not None and place.rank not in numbers and place.local_rank in numbers
 
 
 def _may_be_hosts(one: _Above, other: _Above) -> bool:

@@ -9,18 +9,24 @@ from neuron_doctor.collectors.rank_directories import placed_by_rank_directories
 from neuron_doctor.engine.facts import Collection, Fact, Place, Source, Span
 
 
-def placed(*paths: str, states: int | None = None, world: int | None = None) -> set[str]:
+def beside(kind: str, place: Place | None = None, **data: int) -> Fact:
+    """What another file says."""
+    return Fact(kind, {**data}, place or Place(), Span("train.log"), "train.log")
+
+
+def placed(*paths: str, states: int | None = None, told: tuple[Fact, ...] = (), log: int | None = None) -> set[str]:
     """What the numbers of these files are; each has one fact, of the rank that it states."""
     sources = tuple(Source(path, path, "log", place=place_of_path(path)) for path in paths)
+    others = () if log is None else (Source("train.log", "train.log", "log", place=Place(rank=log)),)
     facts = tuple(
         Fact("hit", {}, Place(rank=states).over(source.place), Span(source.path), source.id) for source in sources
     )
-    told = () if world is None else (Fact("world", {"size": world}, Place(), Span("train.log"), "train.log"),)
-    found = placed_by_rank_directories(Collection(sources, (*facts, *told)))
-    of_files = {"rank" if s.place.rank is not None else "local" for s in found.sources}
-    of_facts = {"local" if f.place.local_rank is not None else "rank" for f in found.facts if f.kind == "hit"}
+    found = placed_by_rank_directories(Collection((*sources, *others), (*facts, *told)))
+    own = [source for source in found.sources if source.path in paths]
+    of_files = {"rank" if s.place.rank is not None else "local" for s in own}
+    of_facts = {"local" if f.place.local_rank is not None else "rank" for f in found.facts if f.span.path in paths}
     assert of_files == of_facts
-    assert all(s.place.rank is None or f"ranks/{s.place.rank}/" in s.path for s in found.sources)
+    assert all(s.place.rank is None or f"ranks/{s.place.rank}/" in s.path for s in own)
     return of_files
 
 
@@ -63,8 +69,40 @@ def test_what_a_file_states_of_itself_decides() -> None:
     assert placed(*ranks("danube/", 2), states=2) == {"rank"}
 
 
-def test_a_job_of_more_ranks_has_them_on_several_hosts() -> None:
-    assert placed(*ranks("", 0, 1, 2, 3), world=16) == {"local"}
-    assert placed(*ranks("", 0, 1, 2, 3), world=4) == {"rank"}
-    assert placed(*ranks("", 0, 1, 9), world=16) == {"rank"}, "somebody picked them"
-    assert placed(*ranks("", 0, 1, 2), world=16) == {"rank"}, "no host has three of sixteen"
+@pytest.mark.parametrize(
+    ("told", "numbers"),
+    [
+        ((beside("world", size=16),), (0, 1, 2, 3)),
+        ((beside("launch", nodes=2),), (0, 1, 2, 3)),
+        ((beside("node-rank", number=1),), (0, 1, 2, 3)),
+        ((beside("hit", Place(rank=9, local_rank=1)),), (0, 1, 2, 3)),
+        ((beside("launcher-failure", Place(rank=9, local_rank=1)),), (1, 3)),
+    ],
+)
+def test_a_job_of_more_ranks_has_them_on_several_hosts(told: tuple[Fact, ...], numbers: tuple[int, ...]) -> None:
+    assert placed(*ranks("", *numbers), told=told) == {"local"}
+
+
+@pytest.mark.parametrize(
+    ("told", "numbers"),
+    [
+        ((beside("world", size=4),), (0, 1, 2, 3)),
+        ((beside("launch", nodes=1),), (0, 1, 2, 3)),
+        ((beside("node-rank", number=0),), (0, 1, 2, 3)),
+        ((beside("world", size=16),), (0, 1, 9)),  # somebody picked them
+        ((beside("launch", nodes=2),), (0, 1, 9)),
+        ((beside("world", size=16),), (0, 1, 2)),  # no host has three of sixteen
+        ((beside("hit", Place(rank=9, local_rank=1)),), (0, 1, 9)),
+        ((beside("launch", nodes=2), beside("world", size=4)), (0, 1, 2, 3)),
+        ((beside("launch", nodes=2), beside("node-width", processes=2)), (0, 1, 2, 3)),
+    ],
+)
+def test_what_fits_the_ranks_of_the_job_is_no_sign_of_several_hosts(
+    told: tuple[Fact, ...], numbers: tuple[int, ...]
+) -> None:
+    assert placed(*ranks("", *numbers), told=told) == {"rank"}
+
+
+def test_a_rank_that_has_a_log_elsewhere_is_not_that_of_such_a_directory() -> None:
+    assert placed(*ranks("", 0, 1), log=1) == {"local"}
+    assert placed(*ranks("", 0, 1), log=2) == {"rank"}
