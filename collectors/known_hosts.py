@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from neuron_doctor.collectors.no_host_words import NO_HOST_OF_LINES, may_name_a_host, words_of
-from neuron_doctor.collectors.own_names import is_called
+from neuron_doctor.collectors.own_names import is_called, names_in
 from neuron_doctor.engine.facts import Collection, Fact
 from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.proven import unique
@@ -30,7 +30,7 @@ def known_hosts(collection: Collection) -> dict[str, str]:
     no_hosts = set(_pods(collection.facts))
     stated = {s.place.host for s in collection.sources} | set(_stated(collection.facts)) | _told_alike(collection.facts)
     logins = {name for f in collection.facts if f.kind == "login" and _NUMBER.search(name := str(f.data["name"]))}
-    stated |= {name for name in logins if any(is_called(source.path, name) for source in collection.sources)}
+    stated |= logins & {name for source in collection.sources if logins for name in names_in(source.path)}
     names = sorted(name for name in stated if name and name.casefold() not in no_hosts | _ANYBODY)
     short = unique((label.casefold(), label) for label in map(_first_label, names) if label)
     return {**_alone(short, names), **{name.casefold(): name for name in reversed(names)}}

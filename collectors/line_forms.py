@@ -75,8 +75,11 @@ _HOST = rf"(?:{_LEVEL}(?= )|{_NAME}(?= )|\S{{1,255}})"
 #: What stands where a system's logger writes the host, and is the level or the name of a part of a program: `main`, `error`.
 _OF_PROGRAM = rf"(?i:{'|'.join(sorted(NO_HOST_OF_LINES | {level.lower() for level in LEVELS if len(level) > 1}))})"
 _SPEAKER = rf"(?:{_LEVEL}(?= )|(?!{_OF_PROGRAM} ){_NAME}(?= )|\S{{1,255}})"
-#: Where a program's own logger may have written it, a mere word is none either: `%(asctime)s %(name)s worker[%(process)d]: `.
-_NUMBERED_SPEAKER = rf"(?:{_LEVEL}(?= )|(?!{_OF_PROGRAM}[-_.]?\d{{0,9}} )(?=[^\s.]{{0,254}}\d){_NAME}(?= )|\S{{1,255}})"
+#: Where a program's own logger may have written it, a mere word is none either: `%(asctime)s %(name)s worker[%(process)d]: `; and
+#: nothing is behind the time as Python writes it (`10:00:00,123`).
+_NUMBERED_SPEAKER = (
+    rf"(?:{_LEVEL}(?= )|(?<!,\d{{3}} )(?!{_OF_PROGRAM}[-_.]?\d{{0,9}} )(?=[^\s.]{{0,254}}\d){_NAME}(?= )|\S{{1,255}})"
+)
 #: What has a number in brackets behind it that is no process.
 _IDENT = r"(?!(?:(?:local|global|node)[_-]?)?(?:rank|step|epoch|iter|stage|layer|device|core)[\[:])[^\s\[\]:]{1,80}"
 _LOGGER = r"(?P<component>[A-Za-z_][\w.]{0,200})"

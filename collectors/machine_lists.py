@@ -19,10 +19,12 @@ from neuron_doctor.collectors import members
 from neuron_doctor.collectors.base import HEAD, Collector, Input
 from neuron_doctor.collectors.beside_text import beside_text
 from neuron_doctor.collectors.documents import DamagedDocument, document_of, elements
+from neuron_doctor.collectors.hints import is_name_of_ec2
 from neuron_doctor.collectors.hosts_file import ip_address_of, is_of_one_machine, may_be_a_name
 from neuron_doctor.collectors.no_host_words import NO_HOST_OF_LINES, words_of
 from neuron_doctor.collectors.snapshot import command_of, fact, head_lines, lines_of, output
 from neuron_doctor.engine.facts import NOWHERE, Fact, Span, Value
+from neuron_doctor.engine.hostnames import instance_in
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
@@ -49,15 +51,12 @@ _BEGINS_AN_INSTANCE = b"i-"
 _INSTANCE_BYTES = regex(rb"\bi-[\da-f]{8}")
 _INSTANCE = regex(r"i-(?:[\da-f]{17}|[\da-f]{8,16})")
 _HOST = regex(r"[A-Za-z][\w.-]{0,252}")
-#: What EC2 calls instances, and the addresses that it gives them.
-_DNS = regex(r"(?:ip-\d{1,3}-\d{1,3}-\d{1,3}-\d{1,3}|i-[\da-f]{8,17})(?:\.[a-z\d-]{1,40}){1,3}\.?internal")
-_PRIVATE = regex(r"(?:10|192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2,3}")
 #: What EC2 itself numbers, which is no name: a zone, and all that has an id.
 _NO_NAME = regex(
     r"[a-z\d-]{1,20}-az\d|(?:subnet|sg|ami|vpc|eni|vol|lt|cr|i)-[\da-f]{3,17}|(?:trn|inf|[cgmpr])\d\w{0,3}\.\w{1,12}"
 )
 _NUMBER = regex(r"\d+")
-_DELIMITERS = tuple(map(regex, (r"\t", r"\s*\|\s*", r",", r";", r"\s{2,}")))
+_DELIMITERS = tuple(map(regex, (r"\t", r"\|", r",", r";", r"\s{2,}")))
 #: A line between the rows of a table, or its heading.
 _FRAME = regex(r"[-+=|\s]*|[|\s]*[A-Z]\w{4,40}[|\s]*")
 
@@ -190,7 +189,7 @@ def _columns(lines: Sequence[str]) -> _Columns | None:
 
 
 def _cells(line: str, delimiter: re.Pattern[str]) -> list[str]:
-    return [cell.strip(' "') for cell in delimiter.split(line.strip(" |"))]
+    return [cell.strip(' \t"') for cell in delimiter.split(line.strip(" |"))]
 
 
 def _instances(table: Sequence[Sequence[str]]) -> int | None:
@@ -216,11 +215,18 @@ def _guessed(table: Sequence[Sequence[str]]) -> tuple[int, Sequence[int], int] |
     """Where a table without titles has what, by what stands in its columns."""
     at = _instances(table)
     columns = [[row[n] for row in table] for n in range(len(table[0]))] if at is not None else []
-    names = [
-        n for n, cells in enumerate(columns) if n != at and (_are_numbered(cells) or all(map(_DNS.fullmatch, cells)))
-    ]
-    address = next((n for n, cells in enumerate(columns) if all(map(_PRIVATE.fullmatch, cells))), -1)
+    names = [n for n, cells in enumerate(columns) if n != at and (_are_numbered(cells) or all(map(_is_of_ec2, cells)))]
+    address = next((n for n, cells in enumerate(columns) if all(map(_is_private, cells))), -1)
     return (at, names, address) if at is not None and (names or address >= 0) else None
+
+
+def _is_of_ec2(cell: str) -> bool:
+    return is_name_of_ec2(cell) or instance_in(cell) is not None
+
+
+def _is_private(cell: str) -> bool:
+    address = ip_address_of(cell)
+    return address is not None and address.is_private and is_of_one_machine(address)
 
 
 def _are_numbered(cells: Sequence[str]) -> bool:

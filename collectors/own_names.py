@@ -43,7 +43,7 @@ def own_names(inp: Input) -> Iterator[Fact]:
     if inp.place.host or inp.place.container:
         return
     head = inp.head()
-    for name in _names(inp.path):
+    for name in names_in(inp.path):
         if name.encode() in head and (said := _surest(name, head)):
             begin = head.rfind(b"\n", 0, said.start()) + 1
             end = head.find(b"\n", said.end())
@@ -72,11 +72,11 @@ def _said(name: str, head: bytes) -> Iterator[re.Match[bytes]]:
 
 def is_called(path: str, word: str) -> bool:
     """Whether a part of the path may be a host of this name."""
-    return word in _names(path)
+    return word in names_in(path)
 
 
 @lru_cache(maxsize=4096)
-def _names(path: str) -> tuple[str, ...]:
+def names_in(path: str) -> tuple[str, ...]:
     """The parts of a path that may be names of hosts, and have no shape by which that is known anyway."""
     names = dict.fromkeys(bare(part) for part in path.replace("!", "/").split("/")[-8:])
     return tuple(name for name in names if _NAME.fullmatch(name) and not has_shape_of_host(name) and _may_be_host(name))

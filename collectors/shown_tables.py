@@ -11,17 +11,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from neuron_doctor.collectors.base import HEAD
+from neuron_doctor.collectors.command_lines import pipelines, tool_of
 from neuron_doctor.collectors.kubectl import COLLECTORS as OF_KUBECTL
+from neuron_doctor.collectors.shown_machines import ASIDE
 from neuron_doctor.collectors.slurm import COLLECTORS as OF_SLURM
 from neuron_doctor.collectors.snapshot import command_of, lines_of
 from neuron_doctor.collectors.streams import Member
-from neuron_doctor.engine.regexes import regex
 
 _TOOLS = (b"sacct", b"squeue", b"scontrol", b"sinfo", b"kubectl")
-#: The command, behind `sudo`, settings, and others that print a line at most.
-_COMMAND = regex(
-    r"(?:(?:date|export|cd)\b[^;&|]{0,80}(?:;|&&) ?|\w+=\S* |sudo )*(?P<tool>sacct|squeue|scontrol|sinfo|kubectl)\b"
-)
 _COLLECTORS = (*OF_SLURM, *OF_KUBECTL)
 
 
@@ -49,7 +46,15 @@ def _sections(head: bytes) -> Iterator[tuple[str, bytes]]:
         if (command := command_of(line.text)) is not None:
             if at > begin:
                 yield tool, head[begin:at]
-            called = _COMMAND.match(command)
-            tool, begin = called["tool"] if called else "", at
+            tool, begin = _called(command), at
     if begin < len(head):
         yield tool, head[begin:]
+
+
+def _called(command: str) -> str:
+    """The one of these tools that a line calls before anything else that prints."""
+    try:
+        tools = [tool for pipeline in pipelines(command) if (tool := tool_of(pipeline.words)) not in ASIDE]
+    except ValueError:
+        return ""
+    return tools[0] if tools and tools[0].encode() in _TOOLS else ""

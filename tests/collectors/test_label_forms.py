@@ -83,6 +83,8 @@ def test_an_event_of_htcondor_begins_with_its_number_and_job() -> None:
         ("2026-03-14T02:11:40Z main python[33]: x", None, 33),
         ("2026-03-14 02:11:40,123 merlin main[33]: x", None, 33),
         ("2026-03-14 02:11:40,123 worker0 main[33]: x", None, 33),
+        ("2026-03-14 02:11:40,123 llama2 train[33]: x", None, 33),
+        ("2026-03-14T02:11:40,123456+0000 merlin3 trainer[33]: x", "merlin3", 33),
         ("Mar 14 02:11:40 merlin rank[3]: loss 2.3", None, None),
         ("2026-03-14T02:11:40Z WARNING: kernel: x", None, None),
     ],
