@@ -48,6 +48,7 @@ BEFORE_A_HOST = frozenset(_BEFORE.split())
 _OF_A_STORY = """
 good bad ok fine stuck broken healthy sick slow fast working failing failed success patched fixed vanilla tuned first second third
 last previous current latest orig original monday tuesday wednesday thursday friday saturday sunday today yesterday
+trainium inferentia
 """
 #: No name that has no number and is one of these is a host's: so people sort what they collect.
 OF_A_STORY = frozenset(_OF_A_STORY.split())

@@ -102,6 +102,7 @@ _SCRIPT = regex(r"\./.{1,400}|.{1,400}\.(?:sh|bash|py)")
 _OF_SEVERAL = """
 log logs node nodes host hosts cluster fleet remote all each collect collector gather fetch pull get show view tail cat grep
 parse analyze analyse analyzer inspect check diag ssh pdsh clush srun sbatch slurm mpi mpirun kubectl kube pod pods ansible
+submit submitter enqueue deploy sweep
 """
 #: What a script is called after that shows what others said, or starts others.
 _FOR_OTHERS = frozenset(_OF_SEVERAL.split())

@@ -32,6 +32,8 @@ OTHERS = (
     "journalctl -kD /fsx/node7/journal",
     "journalctl -xeD/fsx/node7/journal",
     "ipmitool -H node7-bmc sel list",
+    "python submit_job.py --nodes 4",
+    "./sweep.sh",
     "for h in a b c; do ssh $h dmesg | tail; done",
     "for h in $(cat hosts); do echo == $h; ssh $h dmesg; done",
     "while true; do dmesg | tail; sleep 1; done",

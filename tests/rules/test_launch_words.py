@@ -61,9 +61,7 @@ def test_an_address_a_name_in_a_domain_and_a_variable_are_no_hosts_to_meet_at(li
     assert not said(f"torchrun {line} train.py", "meeting-host")
 
 
-def test_to_what_words_somebody_logged_in() -> None:
-    assert [fact.data["name"] for fact in said("$ ssh delta date -u; date -u", "login")] == ["delta"]
-    assert [fact.data["name"] for fact in said("$ ssh -p 22 root@fjord", "login")] == ["fjord"]
+def test_a_mere_word_is_a_prompt_where_a_command_follows() -> None:
     assert [fact.data["name"] for fact in said("hamilton$ neuron-ls -a", "login")] == ["hamilton"]
-    assert not said("the ssh key is wrong", "login")
+    assert not said("the ssh key is wrong", "named-hosts")
     assert not said("it took cost$ for each", "login")
