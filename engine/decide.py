@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -171,24 +172,43 @@ def _choose_roots(graph: Graph, kernel: frozenset[str]) -> None:
 
 
 class _Roots:
-    """The roots so far, by cause and rule: thousands of ranks may fail by themselves, and few of them can be one."""
+    """The roots so far, by cause and rule, and where they are: thousands of ranks may fail by themselves, and few of them can be
+    one."""
 
     def __init__(self) -> None:
-        self.by_rule: dict[str, dict[tuple[str, bool], list[int]]] = defaultdict(lambda: defaultdict(list))
+        self.by_rule: dict[str, dict[tuple[str, bool], _Spots]] = defaultdict(lambda: defaultdict(_spots))
         self.by_device: dict[tuple[str, int | None, bool], list[int]] = defaultdict(list)
 
     def add(self, number: int, match: Match) -> None:
-        self.by_rule[match.rule.cause.id][match.rule.id, _is_placed(match)].append(number)
+        spots = self.by_rule[match.rule.cause.id][match.rule.id, _is_placed(match)]
+        for spot in product(*((known, ...) for known in _spot(match))):
+            spots[spot].append(number)
         self.by_device[match.rule.id, match.place.device, bool(match.hosts)].append(number)
 
     def that_may_be_one_with(self, match: Match) -> Iterator[int]:
         """Those of the same cause; of the same rule and at a place, too, those that may complete it (see `_completes`)."""
         own = match.rule.id, _is_placed(match)
-        for kind, numbers in self.by_rule[match.rule.cause.id].items():
+        within = list(product(*((...,) if known is None else (known, None) for known in _spot(match))))
+        for kind, spots in self.by_rule[match.rule.cause.id].items():
             if kind != own:
-                yield from numbers
+                yield from (number for spot in within for number in spots.get(spot, ()))
             elif match.place.device is not None:
                 yield from self.by_device[match.rule.id, match.place.device, not match.hosts]
+
+
+#: Findings by the one rank and the one host that each has, None where it has not one; and by either alone, with `...` for the
+#: other.
+_Spots = dict[tuple[object, ...], list[int]]
+
+
+def _spots() -> _Spots:
+    return defaultdict(list)
+
+
+def _spot(match: Match) -> tuple[int | None, str | None]:
+    """The one rank of a process and the one host that it is on. A rank tells no devices apart."""
+    ranks = () if match.rule.cause.by == "hardware" else ranks_of(match.place)
+    return ranks[0] if len(ranks) == 1 else None, match.hosts[0] if len(match.hosts) == 1 else None
 
 
 def _without_several(roots: Sequence[int], matches: Sequence[Match]) -> list[int]:
