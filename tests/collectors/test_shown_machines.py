@@ -84,7 +84,17 @@ def test_no_line_is_too_deep_or_too_long(step: str) -> None:
         assert shown_by(f"{step * times}dmesg", "login-1").host != "login-1"
 
 
-@given(st.text(max_size=60), st.sampled_from([*OTHERS]))
+WORDS = """
+ssh n7 n8 ubuntu@n7 -p 22 sudo timeout 60 dmesg journalctl -k cat tail -f /var/log/syslog x.log ./run.sh torchrun srun bash -lc
+env watch for h in do done $h $(date) | || ; && > 2>&1 ' " ( ) \\ # é
+"""
+LINES = st.lists(st.sampled_from(WORDS.split()), max_size=14).map(" ".join)
+
+
+@given(LINES | st.text(max_size=60), st.sampled_from([*OTHERS]))
 def test_any_line_is_understood_or_left(line: str, others: str) -> None:
-    assert shown_by(line, "login-1").host in ("", "login-1") or "ssh" in line
+    shown = shown_by(line, "login-1")
+    assert shown.host in ("", "login-1") or ("ssh" in line and shown.host in line)
+    assert (shown.what in (Shows.NOTHING, Shows.OTHERS)) == (shown.host == "")
     assert shown_by(f"{line};{others}", "login-1").host == ""
+    assert shown_by(f"{line} | tail", "login-1").host in ("", shown.host)
