@@ -22,6 +22,7 @@ from neuron_doctor.collectors.kube import (
 )
 from neuron_doctor.collectors.kube_words import INSTANCE_TYPE
 from neuron_doctor.collectors.snapshot import Line, fact
+from neuron_doctor.collectors.timestamps import read_iso
 from neuron_doctor.engine.facts import Fact, Span
 from neuron_doctor.engine.regexes import regex
 
@@ -37,6 +38,7 @@ _OWN_TITLES = {
 }  # fmt: skip
 _WORD = regex(r"\S+(?: \S+)*")
 _AGE = regex(r"(\d{1,6})([ydhms])")
+_CLOCK = regex(r"(\d\d):(\d\d):(\d\d)")
 _SECONDS = {"y": 31_536_000, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
 _CALM = frozenset(
     {"Running", "Completed", "Succeeded", "Pending", "ContainerCreating", "PodInitializing", "Terminating"}
@@ -55,7 +57,7 @@ ROW = regex(
     r"|\S+\s{2,}(?:Ready|NotReady|Unknown)[\w,]*\s"
     r"|(?:\S+\s{2,}){1,3}(?:Running|Pending|Succeeded|Completed|Failed|Error|CrashLoopBackOff|OOMKilled|Evicted)(?:\s|$)"
     r"|(?:\S+\s{2,})?POD(?:[ _]?NAME)? {2,}[A-Z]"
-    r"|(?:\S+(?: \([^)\n]{1,60}\))?\s{2,}){1,7}(?:Normal|Warning)\s+\w+\s"
+    r"|(?:\d{4}-\d\d-\d\d )?(?:\S+(?: \([^)\n]{1,60}\))?\s{2,}){1,7}(?:Normal|Warning)\s+\w+\s"
     r"|(?:\S+\s{2,})?(?:pod|service|deployment|daemonset|replicaset|statefulset|job|node)[\w.]{0,40}/\S+\s"
     r"|\S+\s{2,}(?:(?:ml\.)?[a-z]\w{1,9}(?:-\w{1,9})?\.\w{3,15}\s{2,})?(?:\d{1,4}|<none>)(?:\s{2,}\S{1,60}){0,6}\s*$"
 )
@@ -74,9 +76,11 @@ _BARE_POD = regex(
 )
 
 #: A row of events by itself; only the type and the kind of its object tell it from a line of any other table.
+_TIME = r"(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"  # in a column that somebody chose
 _BARE_EVENT = regex(
     r"(?:(?P<NAMESPACE>[a-z\d][a-z\d-]{0,62})\s{2,})?"
-    r"(?P<SEEN>(?:\d{1,6}[ydhms]){1,2}(?: \(x\d{1,9} over (?:\d{1,6}[ydhms]){1,2}\))?|<unknown>|<invalid>)\s{2,}"
+    r"(?P<SEEN>(?:\d{1,6}[ydhms]){1,2}(?: \(x\d{1,9} over (?:\d{1,6}[ydhms]){1,2}\))?|<unknown>|<invalid>"
+    rf"|{_TIME})\s{{2,}}"
     r"(?P<TYPE>Normal|Warning)\s{2,}(?P<REASON>[A-Za-z]\w{0,127})\s{2,}(?P<OBJECT>[a-z][\w.]{0,80}/[^\s/]{1,253})\s{2,}(?P<MESSAGE>\S.*)"
 )
 _BARE = (_BARE_POD, _BARE_EVENT)
@@ -198,12 +202,16 @@ def _event(cells: dict[str, str], span: Span) -> Event:
         message=cells["MESSAGE"],
         span=span,
         age=age_of(seen),
+        instant=read_iso(seen),
         repeats=int(count) if count.isdigit() else repeats_of(seen),
     )
 
 
 def age_of(text: str) -> float | None:
-    """Seconds of an age such as `5m8s` or `12m (x3 over 40m)`; None where there is none."""
+    """Seconds of an age such as `5m8s` or `12m (x3 over 40m)`; of a time alone those to the end of its day, which order events as
+    ages do; None where there is none."""
+    if clock := _CLOCK.match(text):
+        return _SECONDS["d"] - sum(int(part) * _SECONDS[unit] for part, unit in zip(clock.groups(), "hms", strict=True))
     parts = _AGE.findall(text.split("(", 1)[0])
     return float(sum(int(n) * _SECONDS[unit] for n, unit in parts)) if parts else None
 

@@ -53,6 +53,27 @@ def test_rows_of_events_that_lost_their_title_are_events_all_the_same(namespace:
     ]
 
 
+TIMED = """\
+{day}05:00:00{zone}  Normal   Scheduled   pod/olmo-1   Successfully assigned ml/olmo-1 to trn-pool-c-000007
+{day}05:07:24{zone}  Warning  Evicted     pod/olmo-1   The node was low on resource: ephemeral-storage.
+{day}05:30:02{zone}  Warning  FailedScheduling  pod/olmo-1   0/4 nodes are available: 4 Insufficient aws.amazon.com/neuron.
+"""
+
+
+@pytest.mark.parametrize(("day", "zone"), [("", ""), ("2026-07-03T", "Z"), ("2026-07-03 ", "+00:00")])
+def test_rows_of_events_may_begin_with_a_time(day: str, zone: str) -> None:
+    found = by_kind(facts_of(TIMED.format(day=day, zone=zone)))["k8s-event"]
+    told = [(f.data["reason"], f.data["resolved"], f.place.container, f.place.host) for f in found]
+    assert told == [
+        ("Scheduled", False, "olmo-1", "trn-pool-c-000007"),
+        ("Evicted", False, "olmo-1", None),
+        ("FailedScheduling", False, "olmo-1", None),
+    ]
+    assert [f.instant.ns // 10**9 % 86400 if f.instant else None for f in found] == (
+        [5 * 3600, 5 * 3600 + 444, 5 * 3600 + 1802] if day else [None] * 3
+    )
+
+
 def test_events_may_have_further_columns_before_their_type() -> None:
     rows = [
         ("LAST SEEN", "FIRST SEEN", "TYPE", "REASON", "OBJECT", "SOURCE", "MESSAGE"),
