@@ -16,6 +16,7 @@ from neuron_doctor.collectors.kube_words import (
     ENDS,
     HEALTH_KEYS,
     INSTANCE_TYPE,
+    LOST,
     OF_KUEUE,
     OF_STARTS,
     PROVIDER,
@@ -32,6 +33,8 @@ from neuron_doctor.engine.facts import Fact, Instant, Place, Span, Value
 
 #: A shell, and Kubernetes, add the number of the signal (at most 31 here) to this.
 _SHELL, _SIGNALS = 128, 31
+#: The controller tells a node's end and that of its pods one after the other (ns).
+_MOMENT = 60 * 1_000_000_000
 
 
 class Ending(Struct, frozen=True):
@@ -247,6 +250,7 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
     for event in events:
         kind, _, name = event.object.partition("/")
         home = assigned["node"] if (assigned := ASSIGNED.match(event.message)) else event.node or node
+        home = home or (_left_by(event, events) if kind.lower() == "pod" else "")
         place = (
             Place(host=name) if kind.lower() == "node" else Place(host=home or None, container=_made_for(kind, name))
         )
@@ -264,6 +268,22 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
             **({"again": True} if event.reason in OF_STARTS and _has_run(event, runs) else {}),
         }
         yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
+
+
+def _left_by(event: Event, events: Iterable[Event]) -> str:
+    """The node of a pod that is told to have lost it, by the one node that was lost just then."""
+    if event.reason != LOST:
+        return ""
+    lost = [e for e in events if e.reason == LOST and e.object.lower().startswith("node/") and _at_once(event, e)]
+    names = {one.object.partition("/")[2] for one in lost}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _at_once(one: Event, other: Event) -> bool:
+    """Whether two events were at one time, as far as it was printed."""
+    if one.instant is not None and other.instant is not None:
+        return abs(one.instant.ns - other.instant.ns) <= _MOMENT
+    return one.age is not None and one.age == other.age
 
 
 def _made_for(kind: str, name: str) -> str | None:

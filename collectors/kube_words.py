@@ -31,6 +31,8 @@ WELL = frozenset({"Schedulable", "Passed", "InProgress"})
 #: What is told of a pod whose containers run: only then is it asked how it is.
 RUNS = frozenset({"Pulling", "Pulled", "Created", "Started", "Unhealthy"})
 
+#: What the controller of nodes tells of a node, and of each pod on it, when kubelet no longer reports.
+LOST = "NodeNotReady"
 #: After one of these, an event of the other kind about the same object is over.
 RESOLVES: Mapping[str, frozenset[str]] = {
     "FailedScheduling": RUNS | {"Scheduled"},
@@ -40,7 +42,7 @@ RESOLVES: Mapping[str, frozenset[str]] = {
     "UnexpectedAdmissionError": frozenset({"Created", "Started", "Unhealthy"}),
     "Failed": frozenset({"Started"}),  # an image that came at last, a container that starts now
     "ErrImagePull": RUNS - {"Pulling"},
-    "NodeNotReady": frozenset({"NodeReady"}),
+    LOST: frozenset({"NodeReady"}),
     "Pending": frozenset({"QuotaReserved", "Admitted"}),  # a workload of Kueue
     "Preempted": frozenset({"QuotaReserved", "Admitted"}),  # and later it has its turn again
     "FailedCreate": frozenset({"SuccessfulCreate"}),

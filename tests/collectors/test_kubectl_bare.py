@@ -74,6 +74,25 @@ def test_rows_of_events_may_begin_with_a_time(day: str, zone: str) -> None:
     )
 
 
+LOST = """\
+41m   Warning  NodeNotReady  pod/moe-1     Node is not ready
+{age}   Normal   NodeNotReady  node/ip-10-0-4-71   Node ip-10-0-4-71 status is now: NodeNotReady
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "node"),
+    [
+        (LOST.format(age="41m"), "ip-10-0-4-71"),
+        (LOST.format(age="52m"), None),  # another time
+        (LOST.format(age="41m") + "41m   Normal   NodeNotReady  node/ip-10-0-4-88   Node is NodeNotReady\n", None),
+    ],
+)
+def test_a_pod_that_lost_its_node_was_on_the_one_that_was_lost_just_then(rows: str, node: str | None) -> None:
+    [pod] = [f for f in by_kind(facts_of(rows))["k8s-event"] if str(f.data["object"]).startswith("pod/")]
+    assert (pod.place.host, pod.place.container) == (node, "moe-1")
+
+
 def test_events_may_have_further_columns_before_their_type() -> None:
     rows = [
         ("LAST SEEN", "FIRST SEEN", "TYPE", "REASON", "OBJECT", "SOURCE", "MESSAGE"),
