@@ -35,6 +35,7 @@ _STATED: Mapping[str, frozenset[str]] = {
         "launch": "nodes",
         "node-width": "processes",
         "node-rank": "number",
+        "host-slots": "slots before behind",
         "meeting-host": "name",
         "login": "name",
         "progress": "what value",

@@ -209,6 +209,12 @@ OF_MACHINES = (
         "nodes:str",
     ),
     kind_of(
+        "host-slots",
+        "hosts on which mpirun was told to start so many ranks each: `lark1:32,lark2:32`, and the options before and behind them",
+        TEXT,
+        "slots:str before:str behind:str",
+    ),
+    kind_of(
         "listed-nodes",
         "nodes that a scheduler names, as it writes lists of them: `trn-[01-03],head`",
         TEXT,

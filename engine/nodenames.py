@@ -6,7 +6,8 @@ So are the ranks of one log of which this log says where they run:
 - in words of their own (`srun -l hostname`, `[1,39]<stdout>:rank 39 on kestrel03`), if something else knows a host of that
   name,
 - by where its ranks meet, which is the host of rank 0 (NEURON_RT_ROOT_COMM_ID), if something else knows a host of that name,
-- by the map of its launcher (`mpirun --display-map`), or what it says of how it binds ranks, and
+- by the map of its launcher (`mpirun --display-map`), what it says of how it binds ranks, or the hosts that it was told to fill
+  (`mpirun -H lark1:32,lark2:32`), and
 - where a launcher reports how they ended (`srun: error: trn-b02: tasks 8-15: Exited with exit code 1`).
 
 And so is all of a log that is called after the number of a node (AWS Batch: `train/default/node2`, SageMaker: `algo-2`), if all
@@ -36,6 +37,11 @@ _WHOEVER = "", None
 _OF_NODE = regex(r"(?:^|[-_./!])(?:node|host|worker|machine|algo|instance)[-_]?\d{1,5}(?=\.[a-z]|!|$)", re.IGNORECASE)
 #: Of these there is need to know which names are those of hosts.
 _NAMING = frozenset({"meeting", "identity"})
+#: How mpirun is told of a host: with the number of ranks that it may have.
+_SLOT = regex(r"(?P<host>[A-Za-z][\w.-]{0,200}):(?P<ranks>\d{1,4})")
+#: How many ranks it starts, and what makes it deal them out in another order (mpirun(1) of Open MPI 1.8 to 5).
+_STARTED = regex(r"(?:^|\s)-{1,2}(?:np?|c)\s{1,3}(?P<ranks>\d{1,6})(?=\s)")
+_DEALT_OUT = regex(r"map-by|rank-by|rankfile|\s-rf\s|-bynode|pernode|oversubscribe|ppr:")
 _DIGITS = regex(r"\d+")
 
 
@@ -61,13 +67,26 @@ def _named_for(fact: Fact, named: Mapping[_Speaker, str]) -> str | None:
 def _named_by_rank(facts: Sequence[Fact], known: Collection[str]) -> Iterable[tuple[_Speaker, str]]:
     yield from _mapped(sorted((f for f in facts if f.kind == "mapping"), key=lambda f: (f.source, f.span.offset)))
     for fact in facts:
-        if fact.kind == "launcher-failure" and fact.place.host:
+        if fact.kind == "host-slots":
+            yield from (((fact.source, "rank", rank), host) for rank, host in _filled(fact))
+        elif fact.kind == "launcher-failure" and fact.place.host:
             yield from (((fact.source, "rank", rank), fact.place.host) for rank in ranks_of(fact.place))
         elif fact.kind == "identity" and fact.place.rank is not None:
             name = fact.data.get("word") or fact.data.get("hostname")
             host = fact.place.host if name is None else name if name in known else None
             if host is not None:
                 yield (fact.source, "rank", fact.place.rank), str(host)
+
+
+def _filled(slots: Fact) -> Iterable[tuple[int, str]]:
+    """The hosts of ranks, where mpirun fills one host after the other."""
+    told = [(found["host"], int(found["ranks"])) for found in _SLOT.finditer(str(slots.data["slots"]))]
+    options = f"{slots.data['before']} {slots.data['behind']}"
+    if _DEALT_OUT.search(options) or len({host for host, _ in told}) < len(told):
+        return ()
+    hosts = [host for host, ranks in told for _ in range(ranks)]
+    started = _STARTED.search(options)
+    return enumerate(hosts[: int(started["ranks"])] if started else hosts)
 
 
 def _roots(facts: Iterable[Fact], known: Collection[str]) -> Iterable[tuple[_Speaker, str]]:

@@ -167,3 +167,26 @@ def test_rank_0_is_where_all_others_meet_it_if_something_knows_a_host_of_that_na
     # a neighbour in a ring cannot be reached either
     cannot = Fact("hang-report", {"what": "retry", "peer": "n23:41021"}, Place(rank=5), Span("s"), "s")
     assert hosts(hit("x", rank=0), cannot, elsewhere) == [None, "n23"]
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "found"),
+    [
+        ("-np 4", "train.py", ["n3", "n3", "n7", None]),
+        ("--tag-output", "train.py", ["n3", "n3", "n7", None]),
+        ("", "-n 2 train.py", ["n3", "n3", None, None]),
+        ("-np 4 --map-by node", "train.py", [None] * 4),
+        ("-np 4", "--rank-by node train.py", [None] * 4),
+    ],
+)
+def test_mpirun_fills_the_hosts_that_it_is_told_one_after_the_other(
+    before: str, behind: str, found: list[str | None]
+) -> None:
+    told = {"slots": "n3:2,n7:2", "before": before, "behind": behind}
+    command = Fact("host-slots", dict(told), Place(), Span("s"), "s")
+    ranks = [hit("x", rank=rank) for rank in (0, 1, 2, 4)]
+    assert hosts(*ranks, command) == found
+    again = replace(command, data={**told, "slots": "n7:2,n3:2"})
+    assert hosts(*ranks, command, again) == [None] * 4
+    twice = replace(command, data={**told, "slots": "n3:2,n3:2"})
+    assert hosts(*ranks, twice) == [None] * 4

@@ -56,6 +56,14 @@ def test_the_number_of_a_node_and_where_all_meet() -> None:
     assert [fact.data["name"] for fact in said(line, "meeting-host")] == ["athena"]
 
 
+def test_the_hosts_that_mpirun_is_told_to_fill() -> None:
+    line = "$ mpirun -np 64 -H lark1:32,lark-2:32 --tag-output python eval.py"
+    assert [fact.data for fact in said(line, "host-slots")] == [
+        {"before": "-np 64", "slots": "lark1:32,lark-2:32", "behind": "--tag-output python eval.py"}
+    ]
+    assert not said("mpirun -np 64 --host lark1,lark2 python eval.py", "host-slots")
+
+
 @pytest.mark.parametrize("line", ["--rdzv_endpoint 10.0.3.7:29400", "--master_addr llm-0.llm", "MASTER_ADDR=$HOST"])
 def test_an_address_a_name_in_a_domain_and_a_variable_are_no_hosts_to_meet_at(line: str) -> None:
     assert not said(f"torchrun {line} train.py", "meeting-host")
