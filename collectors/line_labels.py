@@ -1,5 +1,6 @@
 """What stands before nearly all lines of a log, as a launcher, a parallel shell or a script around them puts it, though in no
-form that one of these is known for: `[lambda4:12] `, `[c3n1] [3] `, `nvx2: [r10] `, `c3n1 | `, `[r10] `, `c3n1 ` before a time.
+form that one of these is known for: `[lambda4:12] `, `[c3n1] [3] `, `nvx2: [r10] `, `nvx2|r10> `, `c3n1 | `, `[r10] `, `c3n1 ` before
+a time.
 
 One such line says nothing: the word may be the name of a logger, the number that of a process. The beginning of the file as a
 whole does. Where nine of ten lines have a label of one form,
@@ -36,7 +37,8 @@ from neuron_doctor.engine.regexes import regex
 KIND = "line-label"
 _NAME = r"[A-Za-z][\w.-]{0,62}"
 _LABEL = regex(
-    rf"(?:\[(?P<pair>{_NAME}):(?P<of_pair>\d{{1,10}})\]|(?!\[[Rr](?:ank)?\d{{1,6}}\])\[(?P<bracket>{_NAME})\]|(?P<colon>{_NAME}):"
+    rf"(?:[\[(<]?(?P<marked>{_NAME}) ?[|/,:] ?[Rr](?:ank)?[-_ :=]?(?P<of_marked>\d{{1,6}})[\])>|:]"
+    rf"|\[(?P<pair>{_NAME}):(?P<of_pair>\d{{1,10}})\]|(?!\[[Rr](?:ank)?\d{{1,6}}\])\[(?P<bracket>{_NAME})\]|(?P<colon>{_NAME}):"
     rf"|(?P<pipe>{_NAME}) {{0,40}}\||(?P<space>{_NAME})(?= (?:\d\d:\d\d:\d\d\b|{BEGINNING.pattern}))|(?P<bare>{_NAME})(?=[ \t]))?"
     r"(?: {0,2}\[(?:[Rr](?:ank)?[ :=]?)?(?P<number>\d{1,6})\])?(?=[\s:]|$)"
 )
@@ -167,8 +169,10 @@ def read_label(text: str) -> _Seen | None:
 def _seen(found: re.Match[str]) -> _Seen | None:
     if not found.end() or _RANK_ITSELF.match(found.string.lstrip("[")):
         return None
-    form = next((name for name in ("pair", "bracket", "colon", "pipe", "space", _BARE) if found[name]), "number")
-    number = found["of_pair"] or found["number"]
+    form = next(
+        (name for name in ("marked", "pair", "bracket", "colon", "pipe", "space", _BARE) if found[name]), "number"
+    )
+    number = found["of_marked"] or found["of_pair"] or found["number"]
     return _Seen(form, found[form] if form != "number" else "", int(number) if number else None)
 
 

@@ -124,8 +124,11 @@ def head_lines(head: bytes, limit: int = HEAD) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def opening(head: bytes) -> str:
-    """The first line of output, or nothing. It alone is looked for: most inputs are refused because of it."""
-    return next(filter(_is_output, _texts(head, _OPENING)), "")
+    """The first line of output, or what the opening holds of it, or nothing. It alone is looked for: most inputs are refused for
+    it."""
+    part = head[:_OPENING]
+    cut = "" if b"\0" in part else part[part.rfind(b"\n") + 1 :].decode("utf-8", "ignore").removeprefix("\ufeff")
+    return next(filter(_is_output, (*_texts(head, _OPENING), cut)), "")
 
 
 def first_line(head: bytes) -> str:

@@ -35,7 +35,20 @@ def labelled(*labels: str) -> list[str]:
 RANKS = [(f"lam{n // 2}", n) for n in range(4)]
 
 
-@pytest.mark.parametrize("form", ["[{}:{}]", "[{}] [{}]", "{}: [{}]", "{}: [r{:02}]", "{}: [rank {}]", "{}   | [r{}]"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "[{}:{}]",
+        "[{}] [{}]",
+        "{}: [{}]",
+        "{}: [r{:02}]",
+        "{}: [rank {}]",
+        "{}   | [r{}]",
+        "{}|r{:02}>",
+        "({}/rank{})",
+        "[{}:r{}]",
+    ],
+)
 def test_hosts_and_ranks_are_told_by_labels_in_all_lines(tmp_path: Path, form: str) -> None:
     lines = labelled(*(form.format(host, rank) for host, rank in RANKS))
     assert places(tmp_path, lines) == {("lam1", 3, None)}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from snapshot_inputs import as_input
 
 from neuron_doctor.collectors import snapshot
-from neuron_doctor.collectors.snapshot import command_of, has_form, head_lines, lines_of, output, read_lines
+from neuron_doctor.collectors.snapshot import command_of, has_form, head_lines, lines_of, opening, output, read_lines
 
 
 @given(st.binary(max_size=2000))
@@ -72,3 +72,11 @@ def test_a_form_needs_the_first_the_last_and_most_lines(lines: list[str]) -> Non
 def test_a_line_that_the_head_cuts_is_not_judged() -> None:
     assert head_lines(b"whole\ncut of", 12) == ("whole",)
     assert head_lines(b"whole\nlast", 12) == ("whole", "last")
+
+
+@pytest.mark.parametrize("line", ["[{" + "x" * 5000 + "}]", "[{" + "é" * 5000])
+@pytest.mark.parametrize("before", ["", "\n", "$ neuron-ls -j\n", "\ufeff"])
+def test_a_first_line_that_is_longer_than_the_opening_is_known_by_its_beginning(before: str, line: str) -> None:
+    for end in ("", "\n", "\nmore\n"):
+        assert opening(f"{before}{line}{end}".encode()).startswith(line[:500])
+    assert opening(b"\0" + line.encode()) == ""
