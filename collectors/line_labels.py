@@ -1,6 +1,6 @@
 """What stands before nearly all lines of a log, as a launcher, a parallel shell or a script around them puts it, though in no
-form that one of these is known for: `[lambda4:12] `, `[c3n1] [3] `, `nvx2: [r10] `, `nvx2|r10> `, `c3n1 | `, `[r10] `, `c3n1 ` before
-a time.
+form that one of these is known for: `[lambda4:12] `, `[c3n1] [3] `, `nvx2: [r10] `, `nvx2|r10> `, `c3n1 | `, `[r10] `
+or `c3n1 ` before a time.
 
 One such line says nothing: the word may be the name of a logger, the number that of a process. The beginning of the file as a
 whole does. Where nine of ten lines have a label of one form,
