@@ -4,7 +4,8 @@ Slurm 23 to 25: with `--open-mode=append` a requeued job writes below what it wr
 environment, says `SLURM_RESTART_COUNT=1`. slurmctld logs each allocation of the job (`sched: Allocate JobId=7001`), and
 `sacct --duplicates` has a row for each, above those of its steps. Where the script prints nothing, slurmstepd tells by which line
 an attempt is over (`*** JOB 7001 ON n1 CANCELLED AT ... DUE TO PREEMPTION ***`), and the steps below it are of the next one if
-anything else tells that there was one: the output of a run that was killed may come late.
+anything else tells that there was one: the output of a run that was killed may come late. Where each attempt has a log of its own
+(`train.r0.log`, `train.r1.log`), the first ends so, and the others begin with the mark.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.regexes import regex
 
 #: The pattern by which the script of a job says that it was queued anew.
 _RESTARTED = "slurm-restarted"
@@ -29,6 +31,7 @@ _QUEUED_ANEW = frozenset({"PREEMPTION", "JOB REQUEUE"})
 _NEAR = 16 * 1024
 #: SIGKILL and SIGTERM, with which it ends tasks.
 _SIGNALS = frozenset({9, 15})
+_NUMBER = regex(r"\d+")
 #: What only a run says, and no script that prepares one.
 _OF_A_RUN = frozenset({"progress", "hang-report", "stand", "status", "launcher-failure", "completion"})
 
@@ -37,13 +40,15 @@ def in_their_attempts(facts: Sequence[Fact]) -> Sequence[Fact]:
     """The facts of logs that go over several attempts, and of the controller that started these, with the number of theirs. A
     log in which nothing of a run stands before the first mark may begin with that attempt."""
     rows = _rows(facts)
-    marks = _ends(facts, _queued_anew(facts, rows)) | _marks(facts)
-    if not rows and not marks:
+    queued = _queued_anew(facts, rows)
+    marks = _ends(facts, queued) | _marks(facts)
+    apart = _apart([fact for fact in facts if fact.source not in marks], queued)
+    if not rows and not marks and not apart:
         return facts
     last = {fact.place.job: len(marks[fact.source]) for fact in facts if fact.source in marks and fact.place.job}
     last = {job: len(begun) - 1 for job, begun in rows.values()} | last
     starts = _starts(facts, last) | rows
-    return [_numbered(fact, marks, last, starts) for fact in facts]
+    return [_numbered(fact, marks, last, starts, apart) for fact in facts]
 
 
 def _marks(facts: Sequence[Fact]) -> dict[str, list[int]]:
@@ -56,6 +61,29 @@ def _marks(facts: Sequence[Fact]) -> dict[str, list[int]]:
         elif fact.kind in _OF_A_RUN or fact.name == _CANCELLED or fact.place.rank is not None:
             ran[fact.source] = min(fact.span.offset, ran.get(fact.source, fact.span.offset))
     return {s: sorted(found) for s, found in offsets.items() if s in ran and ran[s] < min(found)}
+
+
+def _apart(facts: Sequence[Fact], queued: Collection[str]) -> dict[str, int]:
+    """The numbers of the attempts of logs of one each: where one log ends with that of an attempt after which Slurm queues a job
+    anew, and others begin with the mark of a further one. That they are of one job is known of a job that was queued anew, or by
+    their names, alike but for numbers."""
+    restarted: dict[str, int] = {}
+    for fact in facts:
+        if fact.name == _RESTARTED:
+            begun = fact.instant.ns if fact.instant else 0
+            restarted[fact.source] = min(begun, restarted.get(fact.source, begun))
+    called = {_NUMBER.sub("#", source) for source in restarted}
+    first = {
+        fact.source
+        for fact in facts
+        if _has_ended(fact)
+        and fact.source not in restarted
+        and (fact.place.job in queued or _NUMBER.sub("#", fact.source) in called)
+    }
+    if not first or not restarted:
+        return {}
+    again = sorted(restarted, key=lambda source: (restarted[source], source))
+    return {**dict.fromkeys(first, 0), **{source: number for number, source in enumerate(again, 1)}}
 
 
 def _queued_anew(facts: Iterable[Fact], rows: Mapping[str, tuple[str, Sequence[int]]]) -> set[str]:
@@ -127,9 +155,12 @@ def _numbered(
     marks: Mapping[str, Sequence[int]],
     last: Mapping[str, int],
     starts: Mapping[str, tuple[str, Sequence[int]]],
+    apart: Mapping[str, int],
 ) -> Fact:
     if fact.place.attempt is not None:
         return fact
+    if fact.source in apart:
+        return _at(fact, apart[fact.source])
     if fact.source in marks:
         return _at(fact, bisect_right(marks[fact.source], fact.span.offset))
     job, begun = starts.get(fact.source, ("", ()))

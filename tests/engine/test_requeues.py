@@ -208,3 +208,31 @@ def test_the_allocations_of_a_job_are_its_attempts_and_two_jobs_are_not() -> Non
     assert attempts(row(1, "7"), row(2, "7", "0"), row(3, "7"), row(4, "7", "0")) == [0, 0, 1, 1]
     assert attempts(row(1, "7"), row(2, "8"), row(3, "7")) == [None, None, None]
     assert attempts(row(1, "7"), row(2, "7", "0")) == [None, None]
+
+
+def of_two_logs(folder: Path, first: str, again: str, *, rows: bool) -> set[str]:
+    folder.mkdir()
+    (folder / first).write_text(STEPS.format("11", "11") + PREEMPTED)
+    (folder / again).write_text(ANEW + STEPS.format("12", "12") + "all ranks exited with status 0\n")
+    if rows:
+        (folder / "sacct.txt").write_text(ROWS.format(state="COMPLETED|0:0"))
+    found = diagnose(rulebook(), collect(Request((str(folder),)), rulebook()))
+    return {finding.cause for finding in found.findings if finding.id in found.root_causes}
+
+
+def test_each_attempt_may_have_a_log_of_its_own(tmp_path: Path) -> None:
+    assert of_two_logs(tmp_path / "a", "train.r0.log", "train.r1.log", rows=True) == set()
+    assert of_two_logs(tmp_path / "b", "first.log", "second.log", rows=True) == set()
+    assert of_two_logs(tmp_path / "c", "first.log", "second.log", rows=False) == {"scheduler-cancelled"}, "of two jobs"
+
+
+def test_such_logs_are_numbered_as_the_attempts_began() -> None:
+    def said(source: str, pattern: str, at: float, **data: str) -> Fact:
+        fact = hit(pattern, at=at, source=source)
+        return replace(fact, data={**fact.data, **data}, span=replace(fact.span, path=source))
+
+    ended = said("r9.log", "orchestration-slurm-due-to", 100.0, reason="PREEMPTION")
+    again = said("r8.log", "orchestration-slurm-due-to", 900.0, reason="PREEMPTION")
+    marks = [said(f"r{n}.log", "slurm-restarted", at) for n, at in ((7, 1000.0), (8, 200.0))]
+    found = in_their_attempts([ended, *marks, again])
+    assert [fact.place.attempt for fact in found] == [0, 2, 1, 1]
