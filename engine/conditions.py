@@ -118,6 +118,17 @@ def references(condition: Condition) -> Iterator[FindingRef]:
             yield from references(part)
 
 
+def required(condition: Condition) -> frozenset[str]:
+    """The rules without whose findings a condition does not hold."""
+    match condition:
+        case FindingRef(rule=rule, elsewhere=False):
+            return frozenset({rule})
+        case Combination(op="all", parts=parts):
+            return frozenset().union(*map(required, parts))
+        case _:
+            return frozenset()
+
+
 @lru_cache(_MOST)
 def anchors(condition: Condition) -> tuple[RecordQuery, ...]:
     """The queries whose records can make the condition hold: those that are not asked to be absent."""

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from neuron_doctor.engine.attempt_hosts import AttemptHosts
 from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.bystanders import Bystanders, bystanders
+from neuron_doctor.engine.conditions import required
 from neuron_doctor.engine.ended_well import ended_well
 from neuron_doctor.engine.facts import Clock, Fact, Source, ranks_of
 from neuron_doctor.engine.grades import EdgeType, Role
@@ -76,7 +77,8 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 
     def all_roles(others: Bystanders) -> list[Role]:
-        return _with_twins(kept, [role(match, others) for match in kept], progress.hosts, earlier.kernel)
+        alone = _with_their_grounds(kept, [role(match, others) for match in kept])
+        return _with_twins(kept, alone, progress.hosts, earlier.kernel)
 
     kept = [ends.retried.without(without_survived(match, progress, single)) for match in kept]
     graph = _related(kept, all_roles(others), clocks, earlier.kernel)
@@ -87,6 +89,26 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     devices = _devices(graph, roots, facts)
     graph.doubtful = [number for number in roots if earlier.may_hold(kept[number], devices)]
     return graph
+
+
+def _with_their_grounds(matches: Sequence[Match], roles: list[Role]) -> list[Role]:
+    """The roles, where what holds only because something else was found (who held the cores that were refused) is overcome if all
+    of that is."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for number, match in enumerate(matches):
+        found[match.rule.id].append(number)
+
+    def is_overcome(match: Match) -> bool:
+        return any(
+            grounds and all(roles[number] is Role.SURVIVED for number in grounds)
+            for rule in required(match.rule.when)
+            if (grounds := [n for n in found[rule] if RELATIONS["same-host"](match, matches[n]) is not False])
+        )
+
+    return [
+        Role.SURVIVED if role is Role.CASCADE and match.rule.survivable and is_overcome(match) else role
+        for match, role in zip(matches, roles, strict=True)
+    ]
 
 
 def _with_twins(matches: Sequence[Match], roles: list[Role], hosts: AttemptHosts, kernel: frozenset[str]) -> list[Role]:

@@ -35,7 +35,7 @@ _CLOCKS = 16
 
 class Progress(Struct, frozen=True):
     """The signs of progress: those of each source, when those of each rank were, the latest of all by each clock (of
-    services, by each pod), and where each attempt ran."""
+    services, by each pod), where each attempt ran, and where in each log a launcher started its workers anew."""
 
     by_source: Mapping[str, list[Fact]]
     by_rank: Mapping[int, list[Moment]]
@@ -43,6 +43,7 @@ class Progress(Struct, frozen=True):
     last_attempt: int
     clocks: Timeline
     hosts: AttemptHosts
+    restarts: Mapping[str, list[int]] = MappingProxyType({})
 
 
 def progress_of(facts: Sequence[Fact], clocks: Timeline) -> Progress:
@@ -50,7 +51,10 @@ def progress_of(facts: Sequence[Fact], clocks: Timeline) -> Progress:
     by_source: dict[str, list[Fact]] = defaultdict(list)
     by_rank: dict[int, list[Moment]] = defaultdict(list)
     dated: list[tuple[Fact, Moment]] = []
+    restarts: dict[str, list[int]] = defaultdict(list)
     for fact in facts:
+        if fact.kind == "restart":
+            restarts[fact.source].append(fact.span.offset)
         if fact.kind == "progress" and not _OF_FRONTS.fullmatch(str(fact.data.get("what"))):
             by_source[fact.source].append(fact)
             moment = clocks.moment(fact)
@@ -59,7 +63,8 @@ def progress_of(facts: Sequence[Fact], clocks: Timeline) -> Progress:
             if moment and fact.place.rank is not None:
                 by_rank[fact.place.rank].append(moment)
     attempts = [f.place.attempt for found in by_source.values() for f in found if f.place.attempt is not None]
-    return Progress(by_source, by_rank, _latest(dated, clocks), max(attempts, default=-1), clocks, attempt_hosts(facts))
+    last = max(attempts, default=-1)
+    return Progress(by_source, by_rank, _latest(dated, clocks), last, clocks, attempt_hosts(facts), restarts)
 
 
 def _latest(dated: Iterable[tuple[Fact, Moment]], clocks: Timeline) -> tuple[tuple[Fact, Moment], ...]:
@@ -120,6 +125,8 @@ def _is_answered_below(fact: Fact, progress: Progress) -> bool:
 def _overcome(fact: Fact, progress: Progress, single: Collection[str], *, anew: bool) -> bool:
     if _is_of_earlier_attempt(fact, progress):
         return True
+    if _started_again(fact, progress):
+        return True
     clocks = progress.clocks
     moment = clocks.moment(fact)
     for later in progress.by_source.get(fact.source, ()):
@@ -143,6 +150,13 @@ def _overcome(fact: Fact, progress: Progress, single: Collection[str], *, anew: 
 def _is_of_earlier_attempt(fact: Fact, progress: Progress) -> bool:
     """Whether the workers were started anew after it and got on."""
     return fact.place.attempt is not None and fact.place.attempt < progress.last_attempt
+
+
+def _started_again(fact: Fact, progress: Progress) -> bool:
+    """Whether its launcher started all workers anew below the record in the same log, and one of the job got on there."""
+    begun = min((at for at in progress.restarts.get(fact.source, ()) if at > fact.span.offset), default=None)
+    later = progress.by_source.get(fact.source, ()) if begun is not None else ()
+    return any(one.span.offset > (begun or 0) and _is_of_the_job(one, fact) for one in later)
 
 
 def _is_reset(fact: Fact, progress: Progress) -> bool:

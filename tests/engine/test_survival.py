@@ -212,3 +212,35 @@ def test_the_clocks_of_pods_of_one_template_show_the_same_zone(
     assert step.instant is not None
     step = replace(step, instant=replace(step.instant, clock=steps_by))
     assert role(tmp_path, wait, step) is found
+
+
+def restarted(offset: int, source: str = "s") -> Fact:
+    return replace(hit("", offset=offset, source=source), kind="restart", data={"launcher": "torchrun"})
+
+
+def test_what_a_worker_met_is_over_where_its_launcher_started_all_anew_and_one_got_on(tmp_path: Path) -> None:
+    met, step = hit("waiting", rank=3, pid=7), progress(rank=0, offset=90)
+    for survivable in ("true", "anew"):
+        assert role(tmp_path / survivable, met, restarted(50), step, survivable=survivable) is Role.SURVIVED
+        others = (
+            (met, step),  # nobody was started anew
+            (met, progress(rank=0, offset=20), restarted(50)),  # nor got on since
+            (replace(met, span=replace(met.span, offset=60)), restarted(50), step),  # it is of the last attempt
+            (met, restarted(50, source="t"), step),  # another launcher
+        )
+        for number, facts in enumerate(others):
+            assert role(tmp_path / f"{survivable}{number}", *facts, survivable=survivable) is Role.CASCADE
+    assert role(tmp_path / "never", met, restarted(50), step, survivable="false") is Role.CASCADE
+
+
+def test_what_holds_only_beside_a_finding_is_overcome_with_it(tmp_path: Path) -> None:
+    rules = pack(
+        tmp_path,
+        rule("refused", "record: refusing", cause="stuck", at="host", patterns=("refusing",)),
+        rule("held", "{all: [{record: holding}, {finding: refused}]}", cause="bug", at="host", patterns=("holding",)),
+    )
+    refused, holder = hit("refusing", host="a", pid=7), hit("holding", host="a", pid=3, source="dmesg")
+    step = progress(host="a", pid=7, offset=9)
+    for facts, found in (((refused, holder, step), Role.SURVIVED), ((refused, holder), Role.ROOT)):
+        collected = diagnose(rules, Collection((source("s"), source("dmesg")), facts))
+        assert {finding.role for finding in collected.findings if finding.rule == "held"} == {found}
