@@ -2,8 +2,8 @@
 `task-043.out`, where `[rank 42] it 60 dt 4.31s` and `2025-Oct-17 15:20:44 71923:75944 ERROR ...` are all that tells who speaks.
 
 A log that states one rank may be that of a host whose first rank alone logs its steps. So it is a rank's only if it states
-one rank and one process, and so do its siblings, whose names differ from its own in nothing but numbers: three logs at least,
-no two of which state the same rank.
+one rank and one process, or no process and is called after this rank, and so do its siblings, whose names differ from its own in
+nothing but numbers: three logs at least, no two of which state the same rank.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _ranks(collection: Collection) -> dict[str, int]:
     torn = set[str]()
     for path, ranks in stated.items():
         shape = _NUMBER.sub("#", path)
-        if len(ranks) == 1 and len(processes[path]) == 1:
+        if len(ranks) == 1 and (len(processes[path]) == 1 or (not processes[path] and _number_of(path) in ranks)):
             families[shape][path] = min(ranks)
         elif len(ranks) > 1 or len(processes[path]) > 1:
             torn.add(shape)
@@ -59,6 +59,12 @@ def _ranks(collection: Collection) -> dict[str, int]:
         if shape not in torn and len(members) >= _FEWEST and max(times.values()) == 1:
             found |= members
     return found
+
+
+def _number_of(path: str) -> int:
+    """The last number in the name of a file, -1 where it has none."""
+    numbers = _NUMBER.findall(path.replace("!", "/").rpartition("/")[2])
+    return int(numbers[-1]) if numbers else -1
 
 
 def _stated(fact: Fact) -> list[int]:

@@ -1,7 +1,8 @@
 """What a shell prompts, and the command behind it: the one description of it.
 
 Shells show the name of their host before each command: Debian and Ubuntu `user@host:dir$ ` (and, as the title of the window,
-`user@host: dir`), Red Hat and Amazon Linux `[user@host dir]$ `, who likes it short `host:~/dir$ ` or `[host:~/dir] $ `. A command
+`user@host: dir`), Red Hat and Amazon Linux `[user@host dir]$ `, who likes it short `host:~/dir$ `, `[host:~/dir] $ ` or, where
+the name has the shape of a host's, `[host ~]$ `. A command
 names other hosts the same way (`scp x u@b:/tmp`), so only the beginning of a line counts. A prompt that names no host for sure
 (`$ `, `sh-5.2$ `, `root@3f9d0c1a22be:/w# `, `me@laptop ~ % `) is one nevertheless: what the command above it showed ends there.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from neuron_doctor.collectors.hints import has_shape_of_host
 from neuron_doctor.collectors.prefixes import cleaned
 from neuron_doctor.engine.regexes import regex
 
@@ -19,6 +21,7 @@ _NAMED = (
     rf"{_USER}(?P<colon>{_HOST}):[~/][^\s$#]{{0,200}}[$#]",
     rf"\[{_USER}(?P<bracket>{_HOST}) [^\]\n]{{1,200}}\][$#]",
     rf"(?P<short>{_SHORT}):~[^\s$#]{{0,200}}[$#]",
+    rf"\[(?P<first>{_SHORT}) [~/][^\]\n]{{0,200}}\] ?[$#]",
     rf"\[(?P<within>{_SHORT}):[~/][^\s\]]{{0,200}}\] ?[$#%]",
 )
 _UNNAMED = (
@@ -66,6 +69,8 @@ def prompt_of(text: str) -> Prompt | None:
     if not ended or not (found := _FORM.match(text)):
         return None
     short = found["short"] or found["within"] or ""
+    first = found["first"] or ""  # as often a user
+    short = short or (first if has_shape_of_host(first) else "")
     host = found["colon"] or found["bracket"] or ("" if short in _USERS else short)
     named, container = ("", host) if _CONTAINER.fullmatch(host) else (host, "")
     return Prompt(found["command"], named, container, bool(found["plain"]), found["word"] or "")

@@ -26,6 +26,12 @@ def test_a_log_that_states_one_rank_and_one_process_is_of_that_rank() -> None:
     assert ranks(*(log(f"task-0{n}.out", [40 + n], [900 + n]) for n in range(3))) == [40, 41, 42]
 
 
+def test_a_log_without_a_process_is_of_the_rank_that_it_states_and_is_called_after() -> None:
+    assert ranks(*(log(f"rank-logs/0{n}.log", [n], []) for n in (17, 18, 20))) == [17, 18, 20]
+    assert ranks(*(log(f"rank-logs/0{n}.log", [n + 8], []) for n in (17, 18, 20))) == [None] * 3
+    assert ranks(*(log(f"0{n}.log", [n, n + 1] if n == 18 else [n], []) for n in (17, 18, 20))) == [None] * 3
+
+
 def test_a_sibling_that_states_no_rank_stays_without_one() -> None:
     assert ranks(*(log(f"t-{n}.out", [n] if n else [], [90 + n]) for n in range(4))) == [None, 1, 2, 3]
 

@@ -45,6 +45,16 @@ def test_a_worker_calls_itself_by_its_host_first() -> None:
     assert ("lovelace", 8) in {(fact.data.get("word"), fact.place.rank) for fact in told}
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["# run x7 rank 17 local_rank 1 host trn1-r2-n05 world 32", "rank: 17, local_rank: 1, hostname: trn1-r2-n05, x"],
+)
+def test_a_rank_names_its_local_rank_and_its_host(line: str) -> None:
+    assert [f.place.known() for f in said(line, "identity") if f.place.host] == [
+        {"host": "trn1-r2-n05", "rank": 17, "local_rank": 1}
+    ]
+
+
 @pytest.mark.parametrize("line", ["local rank 3 started on device 3", "node rank 1/4 starting"])
 def test_a_rank_on_its_host_or_of_a_node_is_no_rank(line: str) -> None:
     assert {fact.place.rank for fact in said(line, "identity")} <= {None}
