@@ -17,12 +17,14 @@ from neuron_doctor.collectors.kube_words import (
     HEALTH_KEYS,
     INSTANCE_TYPE,
     LOST,
+    MADE,
     OF_KUEUE,
     OF_STARTS,
     PROVIDER,
     QUEUED,
     RESOLVES,
     RESOURCES,
+    SCHEDULED,
     SHOWN_OVER,
     WAITING,
     WELL,
@@ -264,10 +266,19 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
             "resolved": any(_not_before(other, event) for other in others if other is not None)
             or (kind.lower() == "node" and _outlived(event, events))
             or _ran_later(event, last),
+            **({"since": since} if kind.lower() == "node" and (since := _made_since(event, events)) else {}),
             **({"neuron": True} if neuron else {}),
             **({"again": True} if event.reason in OF_STARTS and _has_run(event, runs) else {}),
         }
         yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
+
+
+def _made_since(event: Event, events: Iterable[Event]) -> tuple[str, ...]:
+    """The pods that got a node, and the jobs that were made, after a node was lost: none of them was there."""
+    if event.reason != LOST:
+        return ()
+    made = (e for e in events if (e.reason == SCHEDULED or e.reason.endswith(MADE)) and not _not_before(event, e))
+    return tuple(sorted({one.object.partition("/")[2] for one in made} - {""}))
 
 
 def _left_by(event: Event, events: Iterable[Event]) -> str:

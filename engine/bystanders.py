@@ -29,8 +29,9 @@ _SHARED = frozenset({"host", "hardware", "network"})
 class Bystanders(Struct, frozen=True):
     """The sources of controllers, and the hosts that these list; the jobs and the pods that anything else tells of too (of
     pods the first word, which those of one job share), and the hosts of those; and all nodes of the job, where it is known that
-    they are all. `strange` are sources of machines that controllers list and that are none of these. Where controllers have
-    nothing of the job, nothing is known of whose logs these are."""
+    they are all. `strange` are sources of machines that controllers list and that are none of these; `lost_before` are nodes that
+    were lost before all pods of the job got theirs. Where controllers have nothing of the job, nothing is known of whose logs
+    these are."""
 
     controllers: frozenset[str] = frozenset()
     listed: frozenset[str] = frozenset()
@@ -39,6 +40,7 @@ class Bystanders(Struct, frozen=True):
     hosts: frozenset[str] = frozenset()
     nodes: frozenset[str] = frozenset()
     strange: frozenset[str] = frozenset()
+    lost_before: frozenset[str] = frozenset()
 
     def hold(self, match: Match) -> bool:
         """Whether all of the match is about others, and its fault is none that is surely on a host of the job. What ended a
@@ -67,7 +69,7 @@ class Bystanders(Struct, frozen=True):
             return bool(self.pods) and word_of(str(fact.data["name"])) not in self.pods
         if place.container is not None:
             return bool(self.pods) and word_of(pod_of(place.container)) not in self.pods
-        return bool(self.nodes) and self._is_elsewhere(place.host)
+        return (bool(self.nodes) or place.host in self.lost_before) and self._is_elsewhere(place.host)
 
     def _is_elsewhere(self, host: str | None) -> bool:
         return host is not None and host not in self.nodes | self.hosts
@@ -93,11 +95,27 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
         names_of_files(sources, controllers | agents)
     )
     words = frozenset(word_of(pod) for pod in pods)
-    hosts = frozenset(place.host for place in told if place.host) | {n for n in _homes(listed, words).values() if n}
+    homes = _homes(listed, words)
+    hosts = frozenset(place.host for place in told if place.host) | {n for n in homes.values() if n}
+    before = frozenset(_lost_before(listed, pods, homes))
     nodes = _nodes_of_job(listed, jobs) or _nodes_of_pods(listed, pods, words)
     away = frozenset(s.id for s in sources if s.id in strange and s.place.host not in nodes | hosts)
     names = frozenset(name for name in known if name)
-    return Bystanders(controllers, names, frozenset(jobs), words, hosts, nodes, away)
+    return Bystanders(controllers, names, frozenset(jobs), words, hosts, nodes, away, before)
+
+
+def _lost_before(listed: Iterable[Fact], pods: Collection[str], homes: Mapping[str, str | None]) -> Iterator[str]:
+    """The nodes on which no pod of the job can have been: each is on another one, or was made, itself or with its job, since."""
+    for fact in listed:
+        since, host = fact.data.get("since"), fact.place.host
+        if isinstance(since, tuple) and pods and host:
+            names = [str(name) for name in since]
+            away = (
+                homes.get(pod) not in (None, host) or any(pod == n or pod.startswith(f"{n}-") for n in names)
+                for pod in pods
+            )
+            if all(away):
+                yield host
 
 
 def _is_of_machine(fact: Fact) -> bool:

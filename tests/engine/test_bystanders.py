@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 from builders import hit, pack, rule, source
+from builtin_rules import rulebook
 from msgspec.structs import replace
 
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Collection, Fact, Source
 from neuron_doctor.engine.grades import Role
+from neuron_doctor.pipeline import collect
+from neuron_doctor.request import Request
 
 LOG, ACCOUNTING = source("log", job="9001", host="a"), source("sacct", kind="slurm")
 RAISED = hit("raising", source="log", host="a", job="9001")
@@ -246,3 +249,24 @@ def test_a_failed_job_of_whose_pods_nothing_was_collected_is_of_others(tmp_path:
     logs = Collection((source("sft-worker-0.log"), PODS), (stranger, listed("sft-worker-0", "n1")))
     roles = {finding.rule: finding.role for finding in diagnose(pack(tmp_path, *rules), logs).findings}
     assert roles["job-failed"] is found
+
+
+LOST = """\
+LAST SEEN   TYPE      REASON          OBJECT                  MESSAGE
+{job}         Normal    MPIJobCreated   mpijob/moe              MPIJob ml/moe is created.
+{pod}         Normal    Scheduled       pod/moe-worker-0        Successfully assigned ml/moe-worker-0 to ip-10-0-0-1
+24m         Warning   BackOff         pod/moe-launcher-x7k2p  Back-off restarting failed container
+40m         Normal    NodeNotReady    node/ip-10-0-0-9        Node ip-10-0-0-9 status is now: NodeNotReady
+"""
+WORKER = "2025-05-12 18:20:00 step 1 loss 2.1\nRuntimeError: no such shard\n"
+
+
+@pytest.mark.parametrize(
+    ("job", "pod", "lost"), [("24m", "24m", False), ("24m", "50m", False), ("50m", "24m", True), ("50m", "50m", True)]
+)
+def test_a_node_lost_before_the_job_was_made_is_none_of_it(tmp_path: Path, job: str, pod: str, lost: bool) -> None:
+    (tmp_path / "events.txt").write_text(LOST.format(job=job, pod=pod))
+    for name in ("moe-worker-0", "moe-launcher-x7k2p"):
+        (tmp_path / f"{name}.log").write_text(WORKER)
+    found = diagnose(rulebook(), collect(Request((str(tmp_path),)), rulebook()))
+    assert ("node-lost" in {f.cause for f in found.findings if f.role is Role.ROOT}) is lost
