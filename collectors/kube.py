@@ -24,7 +24,6 @@ from neuron_doctor.collectors.kube_words import (
     QUEUED,
     RESOLVES,
     RESOURCES,
-    SCHEDULED,
     SHOWN_OVER,
     WAITING,
     WELL,
@@ -37,6 +36,8 @@ from neuron_doctor.engine.facts import Fact, Instant, Place, Span, Value
 _SHELL, _SIGNALS = 128, 31
 #: The controller tells a node's end and that of its pods one after the other (ns).
 _MOMENT = 60 * 1_000_000_000
+#: From this age on kubectl prints no minutes (s).
+_ROUNDED = 8 * 3600
 
 
 class Ending(Struct, frozen=True):
@@ -249,10 +250,12 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
         if key not in last or _not_before(event, last[key]):
             last[key] = event
     runs = _runs(events)
+    lost = [event for event in events if event.reason == LOST and event.object.lower().startswith("node/")]
+    made = [event for event in events if event.reason.endswith(MADE)] if lost else []
     for event in events:
         kind, _, name = event.object.partition("/")
         home = assigned["node"] if (assigned := ASSIGNED.match(event.message)) else event.node or node
-        home = home or (_left_by(event, events) if kind.lower() == "pod" else "")
+        home = home or (_left_by(event, lost) if kind.lower() == "pod" else "")
         place = (
             Place(host=name) if kind.lower() == "node" else Place(host=home or None, container=_made_for(kind, name))
         )
@@ -266,35 +269,32 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
             "resolved": any(_not_before(other, event) for other in others if other is not None)
             or (kind.lower() == "node" and _outlived(event, events))
             or _ran_later(event, last),
-            **({"since": since} if kind.lower() == "node" and (since := _made_since(event, events)) else {}),
+            **({"since": since} if kind.lower() == "node" and (since := _made_since(event, made)) else {}),
             **({"neuron": True} if neuron else {}),
             **({"again": True} if event.reason in OF_STARTS and _has_run(event, runs) else {}),
         }
         yield Fact("k8s-event", data, place_in_cluster(inp, place), event.span, inp.source_id, event.instant)
 
 
-def _made_since(event: Event, events: Iterable[Event]) -> tuple[str, ...]:
-    """The pods that got a node, and the jobs that were made, after a node was lost: none of them was there."""
-    if event.reason != LOST:
-        return ()
-    made = (e for e in events if (e.reason == SCHEDULED or e.reason.endswith(MADE)) and not _not_before(event, e))
-    return tuple(sorted({one.object.partition("/")[2] for one in made} - {""}))
+def _made_since(event: Event, made: Iterable[Event]) -> tuple[str, ...]:
+    """The jobs that were made after a node was lost: their pods cannot have been there."""
+    later = (one for one in made if not _not_before(event, one)) if event.reason == LOST else ()
+    return tuple(sorted({one.object.partition("/")[2] for one in later} - {""}))
 
 
-def _left_by(event: Event, events: Iterable[Event]) -> str:
+def _left_by(event: Event, lost: Iterable[Event]) -> str:
     """The node of a pod that is told to have lost it, by the one node that was lost just then."""
     if event.reason != LOST:
         return ""
-    lost = [e for e in events if e.reason == LOST and e.object.lower().startswith("node/") and _at_once(event, e)]
-    names = {one.object.partition("/")[2] for one in lost}
+    names = {one.object.partition("/")[2] for one in lost if _at_once(event, one)}
     return names.pop() if len(names) == 1 else ""
 
 
 def _at_once(one: Event, other: Event) -> bool:
-    """Whether two events were at one time, as far as it was printed."""
+    """Whether two events were at one time, if that was printed to the minute: of ages of hours nobody knows."""
     if one.instant is not None and other.instant is not None:
         return abs(one.instant.ns - other.instant.ns) <= _MOMENT
-    return one.age is not None and one.age == other.age
+    return one.age is not None and one.age == other.age and one.age < _ROUNDED
 
 
 def _made_for(kind: str, name: str) -> str | None:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.kube import (
@@ -125,7 +127,15 @@ def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             yield from node_fact(inp, span, _bare(cells["NAME"]), cells["STATUS"], {})
         elif offers := _offers(cells):
             yield from node_fact(inp, span, _bare(cells["NAME"]), "", offers, _type(cells))
-    yield from event_facts(inp, events)
+    yield from event_facts(inp, _in_one_day(events))
+
+
+def _in_one_day(events: Sequence[Event]) -> Sequence[Event]:
+    """The events; without the ages that are made of times alone, unless these are in order: else they may be of several days."""
+    timed = [event.age for event in events if event.age is not None and _CLOCK.match(event.span.text.lstrip())]
+    if all(one >= other for one, other in pairwise(timed)):
+        return events
+    return [replace(event, age=None) if _CLOCK.match(event.span.text.lstrip()) else event for event in events]
 
 
 def _rows(lines: Sequence[Line]) -> Iterator[_Row]:

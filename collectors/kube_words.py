@@ -33,11 +33,11 @@ RUNS = frozenset({"Pulling", "Pulled", "Created", "Started", "Unhealthy"})
 
 #: What the controller of nodes tells of a node, and of each pod on it, when kubelet no longer reports.
 LOST = "NodeNotReady"
-#: What the scheduler tells of a pod to which it gave a node, and how operators call that they have made a job (`MPIJobCreated`).
-SCHEDULED, MADE = "Scheduled", "JobCreated"
+#: How operators call that they have made a job (`MPIJobCreated`).
+MADE = "JobCreated"
 #: After one of these, an event of the other kind about the same object is over.
 RESOLVES: Mapping[str, frozenset[str]] = {
-    "FailedScheduling": RUNS | {SCHEDULED},
+    "FailedScheduling": RUNS | {"Scheduled"},
     "FailedCreatePodSandBox": RUNS,
     "FailedMount": RUNS | {"SuccessfulMountVolume"},
     "FailedAttachVolume": RUNS | {"SuccessfulAttachVolume"},
@@ -48,7 +48,7 @@ RESOLVES: Mapping[str, frozenset[str]] = {
     "Pending": frozenset({"QuotaReserved", "Admitted"}),  # a workload of Kueue
     "Preempted": frozenset({"QuotaReserved", "Admitted"}),  # and later it has its turn again
     "FailedCreate": frozenset({"SuccessfulCreate"}),
-    "Unschedulable": frozenset({SCHEDULED}),
+    "Unschedulable": frozenset({"Scheduled"}),
 }
 
 #: Who tells these of a pod had it on a node: it was scheduled before. The pod of that name that comes after it is another one.

@@ -2,13 +2,14 @@
 `task-043.out`, where `[rank 42] it 60 dt 4.31s` and `2025-Oct-17 15:20:44 71923:75944 ERROR ...` are all that tells who speaks.
 
 A log that states one rank may be that of a host whose first rank alone logs its steps. So it is a rank's only if it states
-one rank and one process, or no process and is called after this rank, and so do its siblings, whose names differ from its own in
-nothing but numbers: three logs at least, no two of which state the same rank.
+one rank and one process, or no process and is called after this rank alone (not as the first of every eight), and so do its
+siblings, whose names differ from its own in nothing but numbers: three logs at least, no two of which state the same rank.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from math import gcd
 
 from msgspec.structs import replace
 
@@ -17,6 +18,8 @@ from neuron_doctor.engine.regexes import regex
 
 _NUMBER = regex(r"\d+")
 _FEWEST = 3
+#: Where all numbers are multiples of so many, they may be those of the first ranks of hosts.
+_ON_A_HOST = 4
 #: Facts that a source tells of others.
 OF_OTHERS = frozenset({"launcher-failure", "slurm-job", "pod", "k8s-event", "process-groups", "stand", "device-user"})
 
@@ -39,6 +42,7 @@ def placed_by_one_process(collection: Collection) -> Collection:
 def _ranks(collection: Collection) -> dict[str, int]:
     """The rank of each such log, by path."""
     logs = {s.path for s in collection.sources if s.kind == "log" and s.place.rank is None and not s.place.container}
+    at_hosts = {s.path for s in collection.sources if s.place.host}
     stated: dict[str, set[int]] = defaultdict(set)
     processes: dict[str, set[int]] = defaultdict(set)
     for fact in collection.facts:
@@ -49,14 +53,16 @@ def _ranks(collection: Collection) -> dict[str, int]:
     torn = set[str]()
     for path, ranks in stated.items():
         shape = _NUMBER.sub("#", path)
-        if len(ranks) == 1 and (len(processes[path]) == 1 or (not processes[path] and _number_of(path) in ranks)):
+        called = not processes[path] and path not in at_hosts and _number_of(path) in ranks
+        if len(ranks) == 1 and (len(processes[path]) == 1 or called):
             families[shape][path] = min(ranks)
         elif len(ranks) > 1 or len(processes[path]) > 1:
             torn.add(shape)
     found: dict[str, int] = {}
     for shape, members in families.items():
         times = Counter(members.values())
-        if shape not in torn and len(members) >= _FEWEST and max(times.values()) == 1:
+        strided = gcd(*members.values()) >= _ON_A_HOST and not any(processes[path] for path in members)
+        if shape not in torn and len(members) >= _FEWEST and max(times.values()) == 1 and not strided:
             found |= members
     return found
 

@@ -65,6 +65,8 @@ def _state_others(facts: Iterable[Fact], number_of: Mapping[str, int]) -> bool:
 def _are_of_the_job(trees: Mapping[_Above, Mapping[str, int]], collection: Collection) -> bool:
     placed = {source.path for source in collection.sources if source.place.host}
     at_hosts = any(path in placed for numbers in trees.values() for path in numbers)
+    if not _may_be_global(trees, collection):
+        return False
     numbers = {above: set(of.values()) for above, of in trees.items()}
     if at_hosts:
         blocks = sorted((min(of), max(of)) for of in numbers.values())
@@ -73,10 +75,14 @@ def _are_of_the_job(trees: Mapping[_Above, Mapping[str, int]], collection: Colle
     again = len(every) < sum(map(len, numbers.values()))
     if again and any(_may_be_hosts(one, other) for one, other in pairwise(sorted(numbers))):
         return False
-    in_trees = set().union(*trees.values())
-    others = {s.place.rank for s in collection.sources if s.kind == "log" and s.path not in in_trees}
-    of_a_host = every == set(range(len(every))) and _has_hosts_of(len(every), collection.facts)
-    return not of_a_host and every.isdisjoint(others) and not any(_is_local(f.place, every) for f in collection.facts)
+    return not (every == set(range(len(every))) and _has_hosts_of(len(every), collection.facts))
+
+
+def _may_be_global(trees: Mapping[_Above, Mapping[str, int]], collection: Collection) -> bool:
+    """Whether no log of another place is of such a rank, and no such number that of another rank on its host."""
+    paths, numbers = set().union(*trees.values()), set().union(*(of.values() for of in trees.values()))
+    others = {s.place.rank for s in collection.sources if s.kind == "log" and s.path not in paths}
+    return numbers.isdisjoint(others) and not any(_is_local(fact.place, numbers) for fact in collection.facts)
 
 
 def _has_hosts_of(ranks: int, facts: Sequence[Fact]) -> bool:
@@ -85,7 +91,8 @@ def _has_hosts_of(ranks: int, facts: Sequence[Fact]) -> bool:
     if worlds:
         return any(size > ranks and size % ranks == 0 for size in worlds)
     several = any(_is_of_several(fact) for fact in facts)
-    return several and told_width(facts) in (None, ranks)
+    width = told_width(facts)
+    return several and (width is None or width >= ranks)
 
 
 def _is_of_several(fact: Fact) -> bool:

@@ -83,7 +83,7 @@ _OF_JOBS = (
         TEXT,
         "phase:str name:str",
     ),
-    kind_of("restart", "a launcher says that it starts its workers anew", TEXT, "launcher:str"),
+    kind_of("restart", "a launcher says that it starts its workers anew, or has", TEXT, "launcher:str started:bool"),
     kind_of(
         "step-time",
         "how long the last `lines` reported steps of a rank took, from step `first` to `step`: in loading `data`, at its own "

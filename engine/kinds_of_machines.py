@@ -150,7 +150,7 @@ OF_MACHINES = (
         "k8s-event",
         "a Kubernetes event; `resolved` when a later one about the same object shows that it is over; `of_job`: it is about a "
         "pod of the job, by the logs of pods or by the lists; `neuron`: about what is described and asks for Neuron devices; "
-        "`again`: a pod does not come up that had run before, or the one before it of its name; `since`: the pods and jobs that "
+        "`again`: a pod does not come up that had run before, or the one before it of its name; `since`: the jobs that "
         "the same listing shows to be made after a node was lost",
         "kubectl",
         "type:str reason:str object:str message:str repeats:int resolved:bool of_job:bool neuron:bool again:bool since:list",

@@ -41,7 +41,11 @@ _NAMING = frozenset({"meeting", "identity"})
 _SLOT = regex(r"(?P<host>[A-Za-z][\w.-]{0,200}):(?P<ranks>\d{1,4})")
 #: How many ranks it starts, and what makes it deal them out in another order (mpirun(1) of Open MPI 1.8 to 5).
 _STARTED = regex(r"(?:^|\s)-{1,2}(?:np?|c)\s{1,3}(?P<ranks>\d{1,6})(?=\s)")
-_DEALT_OUT = regex(r"map-by|rank-by|rankfile|\s-rf\s|-bynode|pernode|oversubscribe|ppr:")
+_DEALT_OUT = regex(
+    r"(?:map|rank)-by|rankfile|rmaps|(?:^|\s)-{1,2}(?:rf|N)\s|-bynode|pernode|oversubscribe|loadbalance|ppr:|hostfile|\\\s*$"
+)
+#: No job has more ranks.
+_MOST_RANKS = 1 << 17
 _DIGITS = regex(r"\d+")
 
 
@@ -82,7 +86,8 @@ def _filled(slots: Fact) -> Iterable[tuple[int, str]]:
     """The hosts of ranks, where mpirun fills one host after the other."""
     told = [(found["host"], int(found["ranks"])) for found in _SLOT.finditer(str(slots.data["slots"]))]
     options = f"{slots.data['before']} {slots.data['behind']}"
-    if _DEALT_OUT.search(options) or len({host for host, _ in told}) < len(told):
+    too_many = sum(ranks for _, ranks in told) > _MOST_RANKS
+    if too_many or _DEALT_OUT.search(options) or len({host for host, _ in told}) < len(told):
         return ()
     hosts = [host for host, ranks in told for _ in range(ranks)]
     started = _STARTED.search(options)

@@ -5,7 +5,7 @@ environment, says `SLURM_RESTART_COUNT=1`. slurmctld logs each allocation of the
 `sacct --duplicates` has a row for each, above those of its steps. Where the script prints nothing, slurmstepd tells by which line
 an attempt is over (`*** JOB 7001 ON n1 CANCELLED AT ... DUE TO PREEMPTION ***`), and the steps below it are of the next one if
 anything else tells that there was one: the output of a run that was killed may come late. Where each attempt has a log of its own
-(`train.r0.log`, `train.r1.log`), the first ends so, and the others begin with the mark.
+(`train.r0.log`, `train.r1.log`), the first ends so, and the others begin with the mark, later.
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ def in_their_attempts(facts: Sequence[Fact]) -> Sequence[Fact]:
     """The facts of logs that go over several attempts, and of the controller that started these, with the number of theirs. A
     log in which nothing of a run stands before the first mark may begin with that attempt."""
     rows = _rows(facts)
-    queued = _queued_anew(facts, rows)
-    marks = _ends(facts, queued) | _marks(facts)
-    apart = _apart([fact for fact in facts if fact.source not in marks], queued)
+    marks = _ends(facts, _queued_anew(facts, rows)) | _marks(facts)
+    apart = _apart([fact for fact in facts if fact.source not in marks])
     if not rows and not marks and not apart:
         return facts
     last = {fact.place.job: len(marks[fact.source]) for fact in facts if fact.source in marks and fact.place.job}
@@ -63,27 +62,27 @@ def _marks(facts: Sequence[Fact]) -> dict[str, list[int]]:
     return {s: sorted(found) for s, found in offsets.items() if s in ran and ran[s] < min(found)}
 
 
-def _apart(facts: Sequence[Fact], queued: Collection[str]) -> dict[str, int]:
-    """The numbers of the attempts of logs of one each: where one log ends with that of an attempt after which Slurm queues a job
-    anew, and others begin with the mark of a further one. That they are of one job is known of a job that was queued anew, or by
-    their names, alike but for numbers."""
-    restarted: dict[str, int] = {}
-    for fact in facts:
-        if fact.name == _RESTARTED:
-            begun = fact.instant.ns if fact.instant else 0
-            restarted[fact.source] = min(begun, restarted.get(fact.source, begun))
-    called = {_NUMBER.sub("#", source) for source in restarted}
-    first = {
-        fact.source
-        for fact in facts
-        if _has_ended(fact)
-        and fact.source not in restarted
-        and (fact.place.job in queued or _NUMBER.sub("#", fact.source) in called)
-    }
-    if not first or not restarted:
+def _apart(facts: Sequence[Fact]) -> dict[str, int]:
+    """The numbers of the attempts of logs of one each, by their sources: where one log ends with that of an attempt after which
+    Slurm queues a job anew, and others, whose paths differ from its own in nothing but numbers, begin with the mark of a further
+    one, each at another time after that."""
+    marked = {fact.source: fact for fact in reversed(facts) if fact.name == _RESTARTED}
+    ended = {fact.source: fact for fact in facts if _has_ended(fact) and fact.source not in marked}
+    if len(ended) != 1:
         return {}
-    again = sorted(restarted, key=lambda source: (restarted[source], source))
-    return {**dict.fromkeys(first, 0), **{source: number for number, source in enumerate(again, 1)}}
+    [end] = ended.values()
+    called = _NUMBER.sub("#", end.span.path)
+    again = [fact for fact in marked.values() if _NUMBER.sub("#", fact.span.path) == called]
+    spoke = [fact.instant for fact in facts if fact.source == end.source and fact.instant]
+    times = [max(spoke, key=lambda one: one.ns, default=None), *(fact.instant for fact in again)]
+    known = [(one.clock, one.ns) for one in times if one is not None]
+    if not again or len(known) < len(times) or len({clock for clock, _ in known}) > 1:
+        return {}
+    order = [ns for _, ns in known]
+    if len(set(order)) < len(order) or min(order) != order[0]:
+        return {}
+    later = sorted(zip(order[1:], again, strict=True), key=lambda one: one[0])
+    return {end.source: 0, **{fact.source: number for number, (_, fact) in enumerate(later, 1)}}
 
 
 def _queued_anew(facts: Iterable[Fact], rows: Mapping[str, tuple[str, Sequence[int]]]) -> set[str]:

@@ -35,7 +35,7 @@ _CLOCKS = 16
 
 class Progress(Struct, frozen=True):
     """The signs of progress: those of each source, when those of each rank were, the latest of all by each clock (of
-    services, by each pod), where each attempt ran, and where in each log a launcher started its workers anew."""
+    services, by each pod), where each attempt ran, and what launchers say in each log of workers that they started anew."""
 
     by_source: Mapping[str, list[Fact]]
     by_rank: Mapping[int, list[Moment]]
@@ -43,7 +43,7 @@ class Progress(Struct, frozen=True):
     last_attempt: int
     clocks: Timeline
     hosts: AttemptHosts
-    restarts: Mapping[str, list[int]] = MappingProxyType({})
+    restarts: Mapping[str, list[Fact]] = MappingProxyType({})
 
 
 def progress_of(facts: Sequence[Fact], clocks: Timeline) -> Progress:
@@ -51,10 +51,10 @@ def progress_of(facts: Sequence[Fact], clocks: Timeline) -> Progress:
     by_source: dict[str, list[Fact]] = defaultdict(list)
     by_rank: dict[int, list[Moment]] = defaultdict(list)
     dated: list[tuple[Fact, Moment]] = []
-    restarts: dict[str, list[int]] = defaultdict(list)
+    restarts: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
-        if fact.kind == "restart":
-            restarts[fact.source].append(fact.span.offset)
+        if fact.kind == "restart" and fact.data.get("started"):
+            restarts[fact.source].append(fact)
         if fact.kind == "progress" and not _OF_FRONTS.fullmatch(str(fact.data.get("what"))):
             by_source[fact.source].append(fact)
             moment = clocks.moment(fact)
@@ -153,10 +153,30 @@ def _is_of_earlier_attempt(fact: Fact, progress: Progress) -> bool:
 
 
 def _started_again(fact: Fact, progress: Progress) -> bool:
-    """Whether its launcher started all workers anew below the record in the same log, and one of the job got on there."""
-    begun = min((at for at in progress.restarts.get(fact.source, ()) if at > fact.span.offset), default=None)
-    later = progress.by_source.get(fact.source, ()) if begun is not None else ()
-    return any(one.span.offset > (begun or 0) and _is_of_the_job(one, fact) for one in later)
+    """Whether its launcher had started all workers anew below the record in the same log, and one of them took a step there: no
+    line of an earlier one comes late, as far as the clocks tell."""
+    begun = [one for one in progress.restarts.get(fact.source, ()) if _is_below(one, fact)]
+    if not begun:
+        return False
+    first = min(begun, key=lambda one: one.span.offset)
+    steps = (
+        one
+        for one in progress.by_source.get(fact.source, ())
+        if one.data.get("what") == "step" and _is_below(one, first)
+    )
+    return any(_is_of_the_job(one, fact) and not _is_before(one, first, progress.clocks) for one in steps)
+
+
+def _is_below(later: Fact, fact: Fact) -> bool:
+    """Whether one stands below the other, in what may be the output of the same container and job."""
+    a, b = later.place, fact.place
+    return later.span.offset > fact.span.offset and not (_differ(a.container, b.container) or _differ(a.job, b.job))
+
+
+def _is_before(one: Fact, other: Fact, clocks: Timeline) -> bool:
+    moments = clocks.moment(one), clocks.moment(other)
+    gap = clocks.difference(moments[1], moments[0]) if moments[0] and moments[1] else None
+    return gap is not None and gap.low < 0
 
 
 def _is_reset(fact: Fact, progress: Progress) -> bool:

@@ -74,6 +74,12 @@ def test_rows_of_events_may_begin_with_a_time(day: str, zone: str) -> None:
     )
 
 
+def test_of_times_alone_that_are_not_in_order_nobody_knows_which_was_first() -> None:
+    rows = TIMED.format(day="", zone="").splitlines(keepends=True)
+    assert [f.data["resolved"] for f in facts_of("".join(rows))] == [False, False, False]
+    assert [f.data["resolved"] for f in facts_of("".join(rows[::-1]))] == [True, False, False]
+
+
 LOST = """\
 41m   Warning  NodeNotReady  pod/moe-1     Node is not ready
 {age}   Normal   NodeNotReady  node/ip-10-0-4-71   Node ip-10-0-4-71 status is now: NodeNotReady

@@ -29,6 +29,8 @@ def test_a_log_that_states_one_rank_and_one_process_is_of_that_rank() -> None:
 def test_a_log_without_a_process_is_of_the_rank_that_it_states_and_is_called_after() -> None:
     assert ranks(*(log(f"rank-logs/0{n}.log", [n], []) for n in (17, 18, 20))) == [17, 18, 20]
     assert ranks(*(log(f"rank-logs/0{n}.log", [n + 8], []) for n in (17, 18, 20))) == [None] * 3
+    assert ranks(*(log(f"{n}.log", [n], []) for n in (0, 8, 16))) == [None] * 3
+    assert ranks(*(log(f"node-{n}.log", [n], []) for n in (1, 2, 3))) == [None] * 3
     assert ranks(*(log(f"0{n}.log", [n, n + 1] if n == 18 else [n], []) for n in (17, 18, 20))) == [None] * 3
 
 

@@ -75,6 +75,7 @@ def test_what_a_file_states_of_itself_decides() -> None:
         ((beside("world", size=16),), (0, 1, 2, 3)),
         ((beside("launch", nodes=2),), (0, 1, 2, 3)),
         ((beside("node-rank", number=1),), (0, 1, 2, 3)),
+        ((beside("launch", nodes=2), beside("node-width", processes=8)), (0, 1, 2, 3)),
         ((beside("hit", Place(rank=9, local_rank=1)),), (0, 1, 2, 3)),
         ((beside("launcher-failure", Place(rank=9, local_rank=1)),), (1, 3)),
     ],

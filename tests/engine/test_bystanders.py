@@ -261,11 +261,17 @@ LAST SEEN   TYPE      REASON          OBJECT                  MESSAGE
 WORKER = "2025-05-12 18:20:00 step 1 loss 2.1\nRuntimeError: no such shard\n"
 
 
+MOVED = "40m         Warning   NodeNotReady    pod/moe-worker-0        Node is not ready\n"
+
+
 @pytest.mark.parametrize(
-    ("job", "pod", "lost"), [("24m", "24m", False), ("24m", "50m", False), ("50m", "24m", True), ("50m", "50m", True)]
+    ("job", "pod", "more", "lost"),
+    [("24m", "24m", "", False), ("50m", "24m", "", True), ("50m", "50m", "", True), ("24m", "24m", MOVED, True)],
 )
-def test_a_node_lost_before_the_job_was_made_is_none_of_it(tmp_path: Path, job: str, pod: str, lost: bool) -> None:
-    (tmp_path / "events.txt").write_text(LOST.format(job=job, pod=pod))
+def test_a_node_lost_before_the_job_was_made_is_none_of_it(
+    tmp_path: Path, job: str, pod: str, more: str, lost: bool
+) -> None:
+    (tmp_path / "events.txt").write_text(LOST.format(job=job, pod=pod) + more)
     for name in ("moe-worker-0", "moe-launcher-x7k2p"):
         (tmp_path / f"{name}.log").write_text(WORKER)
     found = diagnose(rulebook(), collect(Request((str(tmp_path),)), rulebook()))

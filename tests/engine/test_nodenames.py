@@ -177,6 +177,9 @@ def test_rank_0_is_where_all_others_meet_it_if_something_knows_a_host_of_that_na
         ("", "-n 2 train.py", ["n3", "n3", None, None]),
         ("-np 4 --map-by node", "train.py", [None] * 4),
         ("-np 4", "--rank-by node train.py", [None] * 4),
+        ("-N 1", "train.py", [None] * 4),
+        ("-np 4", "-mca rmaps_base_mapping_policy node train.py", [None] * 4),
+        ("-np 4", "\\", [None] * 4),
     ],
 )
 def test_mpirun_fills_the_hosts_that_it_is_told_one_after_the_other(
@@ -188,5 +191,7 @@ def test_mpirun_fills_the_hosts_that_it_is_told_one_after_the_other(
     assert hosts(*ranks, command) == found
     again = replace(command, data={**told, "slots": "n7:2,n3:2"})
     assert hosts(*ranks, command, again) == [None] * 4
+    huge = replace(command, data={**told, "slots": ",".join(f"n{n}:9999" for n in range(99))})
+    assert hosts(*ranks, huge) == [None] * 4
     twice = replace(command, data={**told, "slots": "n3:2,n3:2"})
     assert hosts(*ranks, twice) == [None] * 4

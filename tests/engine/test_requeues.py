@@ -210,29 +210,34 @@ def test_the_allocations_of_a_job_are_its_attempts_and_two_jobs_are_not() -> Non
     assert attempts(row(1, "7"), row(2, "7", "0")) == [None, None]
 
 
-def of_two_logs(folder: Path, first: str, again: str, *, rows: bool) -> set[str]:
+def of_two_logs(
+    folder: Path, first: str, again: str, *, mark: str = "2026-05-05 12:05:00 SLURM_RESTART_COUNT=1\n"
+) -> set[str]:
     folder.mkdir()
     (folder / first).write_text(STEPS.format("11", "11") + PREEMPTED)
-    (folder / again).write_text(ANEW + STEPS.format("12", "12") + "all ranks exited with status 0\n")
-    if rows:
-        (folder / "sacct.txt").write_text(ROWS.format(state="COMPLETED|0:0"))
+    (folder / again).write_text(mark + STEPS.format("12", "12") + "all ranks exited with status 0\n")
+    (folder / "sacct.txt").write_text(ROWS.format(state="COMPLETED|0:0"))
     found = diagnose(rulebook(), collect(Request((str(folder),)), rulebook()))
     return {finding.cause for finding in found.findings if finding.id in found.root_causes}
 
 
 def test_each_attempt_may_have_a_log_of_its_own(tmp_path: Path) -> None:
-    assert of_two_logs(tmp_path / "a", "train.r0.log", "train.r1.log", rows=True) == set()
-    assert of_two_logs(tmp_path / "b", "first.log", "second.log", rows=True) == set()
-    assert of_two_logs(tmp_path / "c", "first.log", "second.log", rows=False) == {"scheduler-cancelled"}, "of two jobs"
+    assert of_two_logs(tmp_path / "a", "train.r0.log", "train.r1.log") == set()
+    assert of_two_logs(tmp_path / "b", "first.log", "second.log") == {"scheduler-cancelled"}, "of two jobs"
+    assert of_two_logs(tmp_path / "c", "t.r0.log", "t.r1.log", mark=ANEW) == {"scheduler-cancelled"}, "at no time"
+    before = "2026-04-01 12:05:00 SLURM_RESTART_COUNT=1\n"
+    assert of_two_logs(tmp_path / "d", "t.r0.log", "t.r1.log", mark=before) == {"scheduler-cancelled"}
 
 
 def test_such_logs_are_numbered_as_the_attempts_began() -> None:
-    def said(source: str, pattern: str, at: float, **data: str) -> Fact:
-        fact = hit(pattern, at=at, source=source)
-        return replace(fact, data={**fact.data, **data}, span=replace(fact.span, path=source))
+    def said(number: int, pattern: str, at: float | None, **data: str) -> Fact:
+        fact = hit(pattern, at=at, source=f"id{number * 7 % 10}")  # the sources are called after their content
+        return replace(fact, data={**fact.data, **data}, span=replace(fact.span, path=f"r{number}.log"))
 
-    ended = said("r9.log", "orchestration-slurm-due-to", 100.0, reason="PREEMPTION")
-    again = said("r8.log", "orchestration-slurm-due-to", 900.0, reason="PREEMPTION")
-    marks = [said(f"r{n}.log", "slurm-restarted", at) for n, at in ((7, 1000.0), (8, 200.0))]
+    ended = said(9, "orchestration-slurm-due-to", 100.0, reason="PREEMPTION")
+    again = said(8, "orchestration-slurm-due-to", 900.0, reason="PREEMPTION")
+    marks = [said(n, "slurm-restarted", at) for n, at in ((7, 1000.0), (8, 200.0))]
     found = in_their_attempts([ended, *marks, again])
     assert [fact.place.attempt for fact in found] == [0, 2, 1, 1]
+    for at in (200.0, None, 50.0):  # two began at once, or at no time, or before the first had ended
+        assert {f.place.attempt for f in in_their_attempts([ended, said(7, "slurm-restarted", at), marks[1]])} == {None}

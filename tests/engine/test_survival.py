@@ -214,23 +214,30 @@ def test_the_clocks_of_pods_of_one_template_show_the_same_zone(
     assert role(tmp_path, wait, step) is found
 
 
-def restarted(offset: int, source: str = "s") -> Fact:
-    return replace(hit("", offset=offset, source=source), kind="restart", data={"launcher": "torchrun"})
+def restarted(offset: int, source: str = "s", at: float | None = None, **of: str) -> Fact:
+    told = hit("", offset=offset, source=source, at=at, **of)
+    return replace(told, kind="restart", data={"launcher": "torchrun", "started": True})
 
 
-def test_what_a_worker_met_is_over_where_its_launcher_started_all_anew_and_one_got_on(tmp_path: Path) -> None:
-    met, step = hit("waiting", rank=3, pid=7), progress(rank=0, offset=90)
+def test_what_a_worker_met_is_over_where_its_launcher_started_all_anew_and_one_took_a_step(tmp_path: Path) -> None:
+    met, step, anew = hit("waiting", rank=3, pid=7), progress(rank=0, offset=90), restarted(50)
+    over = {"dated": (met, restarted(50, at=100), progress(rank=0, offset=90, at=130)), "undated": (met, anew, step)}
+    loads = replace(step, data={"what": "checkpoint", "value": 1.0})
+    others = {
+        "alone": (met, step),  # nobody was started anew
+        "before": (met, progress(rank=0, offset=20), anew),  # nor got on since
+        "last": (replace(met, span=replace(met.span, offset=60)), anew, step),  # it is of the last attempt
+        "elsewhere": (met, restarted(50, source="t"), step),  # another launcher
+        "container": (replace(met, place=replace(met.place, container="a")), restarted(50, container="b"), step),
+        "late": (met, restarted(50, at=100), progress(rank=0, offset=90, at=98)),  # of a worker from before
+        "loads": (met, anew, loads),
+        "to-be": (met, replace(anew, data={"launcher": "torchrun"}), step),  # it is to be started
+    }
     for survivable in ("true", "anew"):
-        assert role(tmp_path / survivable, met, restarted(50), step, survivable=survivable) is Role.SURVIVED
-        others = (
-            (met, step),  # nobody was started anew
-            (met, progress(rank=0, offset=20), restarted(50)),  # nor got on since
-            (replace(met, span=replace(met.span, offset=60)), restarted(50), step),  # it is of the last attempt
-            (met, restarted(50, source="t"), step),  # another launcher
-        )
-        for number, facts in enumerate(others):
-            assert role(tmp_path / f"{survivable}{number}", *facts, survivable=survivable) is Role.CASCADE
-    assert role(tmp_path / "never", met, restarted(50), step, survivable="false") is Role.CASCADE
+        for name, facts in (over | others).items():
+            found = role(tmp_path / f"{survivable}-{name}", *facts, survivable=survivable)
+            assert found is (Role.SURVIVED if name in over else Role.CASCADE), name
+    assert role(tmp_path / "never", *over["dated"], survivable="false") is Role.CASCADE
 
 
 def test_what_holds_only_beside_a_finding_is_overcome_with_it(tmp_path: Path) -> None:

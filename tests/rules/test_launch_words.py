@@ -71,6 +71,8 @@ def test_the_hosts_that_mpirun_is_told_to_fill() -> None:
     assert [fact.data for fact in said(line, "host-slots")] == [
         {"before": "-np 64", "slots": "lark1:32,lark-2:32", "behind": "--tag-output python eval.py"}
     ]
+    for other in ("usage: ", "# before: ", "# "):
+        assert not said(other + line.removeprefix("$ "), "host-slots")
     assert not said("mpirun -np 64 --host lark1,lark2 python eval.py", "host-slots")
 
 
