@@ -109,8 +109,8 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
 
 
 def _lost_before(listed: Sequence[Fact], pods: Collection[str], homes: Mapping[str, str | None]) -> Iterator[str]:
-    """The nodes on which no pod of the job can have been: the job was made since, and a pod of which that is not known is shown on
-    another one. None where a pod of the job is told to have lost its node."""
+    """The nodes on which no pod of the job can have been: the job was made since, and a pod of which that is not known is shown
+    on another one. None where a pod of the job is told to have lost its node."""
     job_of = {pod: found["job"] if (found := _OF_JOB.fullmatch(pod)) else None for pod in pods}
     left = any(fact.data.get("reason") == _LOST and _of_pods(fact, pods) for fact in listed)
     for fact in listed if pods and not left else ():
