@@ -16,7 +16,6 @@ from neuron_doctor.collectors.kube_words import (
     ENDS,
     HEALTH_KEYS,
     INSTANCE_TYPE,
-    LOST,
     MADE,
     OF_KUEUE,
     OF_STARTS,
@@ -29,6 +28,7 @@ from neuron_doctor.collectors.kube_words import (
     WELL,
     WORKLOAD,
 )
+from neuron_doctor.engine.bystanders import NODE_LOST
 from neuron_doctor.engine.ended_jobs import JOB_ENDED, job_of_object
 from neuron_doctor.engine.facts import Fact, Instant, Place, Span, Value
 
@@ -250,7 +250,7 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
         if key not in last or _not_before(event, last[key]):
             last[key] = event
     runs = _runs(events)
-    lost = [event for event in events if event.reason == LOST and event.object.lower().startswith("node/")]
+    lost = [event for event in events if event.reason == NODE_LOST and event.object.lower().startswith("node/")]
     made = [event for event in events if event.reason.endswith(MADE)] if lost else []
     for event in events:
         kind, _, name = event.object.partition("/")
@@ -278,13 +278,13 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
 
 def _made_since(event: Event, made: Iterable[Event]) -> tuple[str, ...]:
     """The jobs that were made after a node was lost: their pods cannot have been there."""
-    later = (one for one in made if not _not_before(event, one)) if event.reason == LOST else ()
+    later = (one for one in made if not _not_before(event, one)) if event.reason == NODE_LOST else ()
     return tuple(sorted({one.object.partition("/")[2] for one in later} - {""}))
 
 
 def _left_by(event: Event, lost: Iterable[Event]) -> str:
     """The node of a pod that is told to have lost it, by the one node that was lost just then."""
-    if event.reason != LOST:
+    if event.reason != NODE_LOST:
         return ""
     names = {one.object.partition("/")[2] for one in lost if _at_once(event, one)}
     return names.pop() if len(names) == 1 else ""

@@ -77,8 +77,9 @@ _BARE_POD = regex(
     r"(?:\s{2,}(?P<IP>[\da-f.:]{3,45}|<none>)\s{2,}(?P<NODE>[\w.-]{1,253}|<none>)(?:\s{2,}.{0,300})?|\s+# (?P<NOTE>.{1,300}))?\s*"
 )
 
+#: When it was, in a column that somebody chose.
+_TIME = r"(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
 #: A row of events by itself; only the type and the kind of its object tell it from a line of any other table.
-_TIME = r"(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"  # in a column that somebody chose
 _BARE_EVENT = regex(
     r"(?:(?P<NAMESPACE>[a-z\d][a-z\d-]{0,62})\s{2,})?"
     r"(?P<SEEN>(?:\d{1,6}[ydhms]){1,2}(?: \(x\d{1,9} over (?:\d{1,6}[ydhms]){1,2}\))?|<unknown>|<invalid>"
@@ -107,11 +108,14 @@ def is_bare_row(text: str) -> bool:
 def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     """The pods, nodes and events of all tables among the lines."""
     events: list[Event] = []
+    timed = dict[int, float]()
     rows = list(_rows(lines))
     for row in rows:
         span = fact(inp, row.line, "k8s-event", {}).span
         cells = row.cells
         if {"TYPE", "REASON", "MESSAGE"} <= cells.keys():
+            if (age := _time_of_day(_seen(cells))) is not None:
+                timed[len(events)] = age
             events.append(_event(cells, span))
         elif {"READY", "STATUS", "RESTARTS"} <= cells.keys():
             yield from container_facts(inp, _pod(cells), span)
@@ -127,15 +131,9 @@ def parse_tables(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             yield from node_fact(inp, span, _bare(cells["NAME"]), cells["STATUS"], {})
         elif offers := _offers(cells):
             yield from node_fact(inp, span, _bare(cells["NAME"]), "", offers, _type(cells))
-    yield from event_facts(inp, _in_one_day(events))
-
-
-def _in_one_day(events: Sequence[Event]) -> Sequence[Event]:
-    """The events; without the ages that are made of times alone, unless these are in order: else they may be of several days."""
-    timed = [event.age for event in events if event.age is not None and _CLOCK.match(event.span.text.lstrip())]
-    if all(one >= other for one, other in pairwise(timed)):
-        return events
-    return [replace(event, age=None) if _CLOCK.match(event.span.text.lstrip()) else event for event in events]
+    if all(one >= other for one, other in pairwise(timed.values())):  # else they may be of several days
+        events = [replace(event, age=timed.get(number, event.age)) for number, event in enumerate(events)]
+    yield from event_facts(inp, events)
 
 
 def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
@@ -202,9 +200,20 @@ def _workload(inp: Input, cells: dict[str, str], states: Sequence[str], span: Sp
     yield from workload_facts(inp, span, kind, cells.get("NAMESPACE", ""), _bare(cells["NAME"]), states, alone=alone)
 
 
+def _seen(cells: dict[str, str]) -> str:
+    return cells.get("LAST SEEN", cells.get("SEEN", cells.get("AGE", "")))
+
+
+def _time_of_day(text: str) -> float | None:
+    """The seconds from a time alone to the end of its day, which order the events of one day as ages do."""
+    clock = _CLOCK.match(text)
+    if clock is None:
+        return None
+    return _SECONDS["d"] - sum(int(part) * _SECONDS[unit] for part, unit in zip(clock.groups(), "hms", strict=True))
+
+
 def _event(cells: dict[str, str], span: Span) -> Event:
-    seen = cells.get("LAST SEEN", cells.get("SEEN", cells.get("AGE", "")))
-    count = cells.get("COUNT", "")
+    seen, count = _seen(cells), cells.get("COUNT", "")
     return Event(
         type=cells["TYPE"],
         reason=cells["REASON"],
@@ -218,10 +227,7 @@ def _event(cells: dict[str, str], span: Span) -> Event:
 
 
 def age_of(text: str) -> float | None:
-    """Seconds of an age such as `5m8s` or `12m (x3 over 40m)`; of a time alone those to the end of its day, which order events as
-    ages do; None where there is none."""
-    if clock := _CLOCK.match(text):
-        return _SECONDS["d"] - sum(int(part) * _SECONDS[unit] for part, unit in zip(clock.groups(), "hms", strict=True))
+    """Seconds of an age such as `5m8s` or `12m (x3 over 40m)`; None where there is none."""
     parts = _AGE.findall(text.split("(", 1)[0])
     return float(sum(int(n) * _SECONDS[unit] for n, unit in parts)) if parts else None
 

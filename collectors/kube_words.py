@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from neuron_doctor.engine.bystanders import NODE_LOST
 from neuron_doctor.engine.regexes import regex
 
 #: What a node offers, by the names of the Neuron and EFA device plugins (`neurondevice` until 2023).
@@ -31,8 +32,6 @@ WELL = frozenset({"Schedulable", "Passed", "InProgress"})
 #: What is told of a pod whose containers run: only then is it asked how it is.
 RUNS = frozenset({"Pulling", "Pulled", "Created", "Started", "Unhealthy"})
 
-#: What the controller of nodes tells of a node, and of each pod on it, when kubelet no longer reports.
-LOST = "NodeNotReady"
 #: How operators call that they have made a job (`MPIJobCreated`).
 MADE = "JobCreated"
 #: After one of these, an event of the other kind about the same object is over.
@@ -44,7 +43,7 @@ RESOLVES: Mapping[str, frozenset[str]] = {
     "UnexpectedAdmissionError": frozenset({"Created", "Started", "Unhealthy"}),
     "Failed": frozenset({"Started"}),  # an image that came at last, a container that starts now
     "ErrImagePull": RUNS - {"Pulling"},
-    LOST: frozenset({"NodeReady"}),
+    NODE_LOST: frozenset({"NodeReady"}),
     "Pending": frozenset({"QuotaReserved", "Admitted"}),  # a workload of Kueue
     "Preempted": frozenset({"QuotaReserved", "Admitted"}),  # and later it has its turn again
     "FailedCreate": frozenset({"SuccessfulCreate"}),

@@ -2,9 +2,9 @@
 
 Shells show the name of their host before each command: Debian and Ubuntu `user@host:dir$ ` (and, as the title of the window,
 `user@host: dir`), Red Hat and Amazon Linux `[user@host dir]$ `, who likes it short `host:~/dir$ `, `[host:~/dir] $ ` or, where
-the name has the shape of a host's, `[host ~]$ `. A command
-names other hosts the same way (`scp x u@b:/tmp`), so only the beginning of a line counts. A prompt that names no host for sure
-(`$ `, `sh-5.2$ `, `root@3f9d0c1a22be:/w# `, `me@laptop ~ % `) is one nevertheless: what the command above it showed ends there.
+the name has the shape of a host's, `[host ~]$ `. A command names other hosts the same way (`scp x u@b:/tmp`), so only the
+beginning of a line counts. A prompt that names no host for sure (`$ `, `sh-5.2$ `, `root@3f9d0c1a22be:/w# `, `me@laptop ~ % `) is
+one nevertheless: what the command above it showed ends there.
 """
 
 from __future__ import annotations

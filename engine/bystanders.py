@@ -22,8 +22,8 @@ _OF_MACHINES = frozenset({"kernel", "neuron-monitor", "neuron-ls", "sysfs", "met
 _OF_A_MACHINE = frozenset({"hw-err", "oom-kill", "node-condition", "k8s-event", "node", "pci-device", "device-state"})
 #: The number of a job, without what tells tasks of an array or parts of a heterogeneous job.
 _NUMBER = regex(r"\d{1,12}")
-#: What is told of a pod whose node does not answer any more.
-_LOST = "NodeNotReady"
+#: What the controller of nodes tells of a node, and of each pod on it, when kubelet no longer reports.
+NODE_LOST = "NodeNotReady"
 #: How operators call the pods of a job: `llm-worker-0`, `llm-launcher-x7k2p`.
 _OF_JOB = regex(r"(?P<job>[a-z\d][a-z\d.-]{0,200})-(?:launcher|worker|master|chief|ps|evaluator|node)-[a-z\d]{1,10}")
 #: Whose faults others on the same host share.
@@ -34,8 +34,7 @@ class Bystanders(Struct, frozen=True):
     """The sources of controllers, and the hosts that these list; the jobs and the pods that anything else tells of too (of
     pods the first word, which those of one job share), and the hosts of those; and all nodes of the job, where it is known that
     they are all. `strange` are sources of machines that controllers list and that are none of these; `lost_before` are nodes that
-    were lost before the job was made, or all of its pods are on others. Where controllers have nothing of the job, nothing is
-    known of whose logs these are."""
+    were lost before the job was made. Where controllers have nothing of the job, nothing is known of whose logs these are."""
 
     controllers: frozenset[str] = frozenset()
     listed: frozenset[str] = frozenset()
@@ -112,7 +111,7 @@ def _lost_before(listed: Sequence[Fact], pods: Collection[str], homes: Mapping[s
     """The nodes on which no pod of the job can have been: the job was made since, and a pod of which that is not known is shown
     on another one. None where a pod of the job is told to have lost its node."""
     job_of = {pod: found["job"] if (found := _OF_JOB.fullmatch(pod)) else None for pod in pods}
-    left = any(fact.data.get("reason") == _LOST and _of_pods(fact, pods) for fact in listed)
+    left = any(fact.data.get("reason") == NODE_LOST and _of_pods(fact, pods) for fact in listed)
     for fact in listed if pods and not left else ():
         since, host = fact.data.get("since"), fact.place.host
         if isinstance(since, tuple) and host:

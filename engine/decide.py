@@ -98,12 +98,14 @@ def _with_their_grounds(matches: Sequence[Match], roles: list[Role]) -> list[Rol
     for number, match in enumerate(matches):
         found[match.rule.id].append(number)
 
+    overcome = {match.rule.id for match, role in zip(matches, roles, strict=True) if role is Role.SURVIVED}
+
     def is_overcome(match: Match) -> bool:
-        return any(
-            grounds and all(roles[number] is Role.SURVIVED for number in grounds)
-            for rule in required(match.rule.when)
-            if (grounds := [n for n in found[rule] if RELATIONS["same-host"](match, matches[n]) is not False])
+        grounds = (
+            [number for number in found[rule] if RELATIONS["same-host"](match, matches[number]) is not False]
+            for rule in required(match.rule.when) & overcome
         )
+        return any(numbers and all(roles[n] is Role.SURVIVED for n in numbers) for numbers in grounds)
 
     return [
         Role.SURVIVED if role is Role.CASCADE and match.rule.survivable and is_overcome(match) else role

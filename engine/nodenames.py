@@ -25,6 +25,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, ranks_of
+from neuron_doctor.engine.host_slots import filled_hosts
 from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.pods import nodes_of_pods
 from neuron_doctor.engine.proven import unique
@@ -37,15 +38,6 @@ _WHOEVER = "", None
 _OF_NODE = regex(r"(?:^|[-_./!])(?:node|host|worker|machine|algo|instance)[-_]?\d{1,5}(?=\.[a-z]|!|$)", re.IGNORECASE)
 #: Of these there is need to know which names are those of hosts.
 _NAMING = frozenset({"meeting", "identity"})
-#: How mpirun is told of a host: with the number of ranks that it may have.
-_SLOT = regex(r"(?P<host>[A-Za-z][\w.-]{0,200}):(?P<ranks>\d{1,4})")
-#: How many ranks it starts, and what makes it deal them out in another order (mpirun(1) of Open MPI 1.8 to 5).
-_STARTED = regex(r"(?:^|\s)-{1,2}(?:np?|c)\s{1,3}(?P<ranks>\d{1,6})(?=\s)")
-_DEALT_OUT = regex(
-    r"(?:map|rank)-by|rankfile|rmaps|(?:^|\s)-{1,2}(?:rf|N)\s|-bynode|pernode|oversubscribe|loadbalance|ppr:|hostfile|\\\s*$"
-)
-#: No job has more ranks.
-_MOST_RANKS = 1 << 17
 _DIGITS = regex(r"\d+")
 
 
@@ -72,7 +64,7 @@ def _named_by_rank(facts: Sequence[Fact], known: Collection[str]) -> Iterable[tu
     yield from _mapped(sorted((f for f in facts if f.kind == "mapping"), key=lambda f: (f.source, f.span.offset)))
     for fact in facts:
         if fact.kind == "host-slots":
-            yield from (((fact.source, "rank", rank), host) for rank, host in _filled(fact))
+            yield from (((fact.source, "rank", rank), host) for rank, host in filled_hosts(fact))
         elif fact.kind == "launcher-failure" and fact.place.host:
             yield from (((fact.source, "rank", rank), fact.place.host) for rank in ranks_of(fact.place))
         elif fact.kind == "identity" and fact.place.rank is not None:
@@ -80,18 +72,6 @@ def _named_by_rank(facts: Sequence[Fact], known: Collection[str]) -> Iterable[tu
             host = fact.place.host if name is None else name if name in known else None
             if host is not None:
                 yield (fact.source, "rank", fact.place.rank), str(host)
-
-
-def _filled(slots: Fact) -> Iterable[tuple[int, str]]:
-    """The hosts of ranks, where mpirun fills one host after the other."""
-    told = [(found["host"], int(found["ranks"])) for found in _SLOT.finditer(str(slots.data["slots"]))]
-    options = f"{slots.data['before']} {slots.data['behind']}"
-    too_many = sum(ranks for _, ranks in told) > _MOST_RANKS
-    if too_many or _DEALT_OUT.search(options) or len({host for host, _ in told}) < len(told):
-        return ()
-    hosts = [host for host, ranks in told for _ in range(ranks)]
-    started = _STARTED.search(options)
-    return enumerate(hosts[: int(started["ranks"])] if started else hosts)
 
 
 def _roots(facts: Iterable[Fact], known: Collection[str]) -> Iterable[tuple[_Speaker, str]]:

@@ -75,9 +75,10 @@ def test_rows_of_events_may_begin_with_a_time(day: str, zone: str) -> None:
 
 
 def test_of_times_alone_that_are_not_in_order_nobody_knows_which_was_first() -> None:
-    rows = TIMED.format(day="", zone="").splitlines(keepends=True)
-    assert [f.data["resolved"] for f in facts_of("".join(rows))] == [False, False, False]
-    assert [f.data["resolved"] for f in facts_of("".join(rows[::-1]))] == [True, False, False]
+    for namespace in ("", "ml    "):
+        rows = [namespace + row for row in TIMED.format(day="", zone="").splitlines(keepends=True)]
+        assert [f.data["resolved"] for f in facts_of("".join(rows))] == [False, False, False]
+        assert [f.data["resolved"] for f in facts_of("".join(rows[::-1]))] == [True, False, False]
 
 
 LOST = """\

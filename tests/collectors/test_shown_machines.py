@@ -96,5 +96,5 @@ def test_any_line_is_understood_or_left(line: str, others: str) -> None:
     shown = shown_by(line, "login-1")
     assert shown.host in ("", "login-1") or ("ssh" in line and shown.host in line)
     assert (shown.what in (Shows.NOTHING, Shows.OTHERS)) == (shown.host == "")
-    assert shown_by(f"{line};{others}", "login-1").host == ""
+    assert shown_by(f"{others};{line}", "login-1").host == ""
     assert shown_by(f"{line} | tail", "login-1").host in ("", shown.host)
