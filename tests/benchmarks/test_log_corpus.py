@@ -48,6 +48,14 @@ def test_ripgrep_looks_for_what_the_database_does_and_beside_that_for_what_the_r
     assert [one for one in sought_for if one.replace("\n", "\\x0a") not in written] == []
 
 
+def test_no_class_opens_another_which_it_would_for_ripgrep(lines: CatalogueLines) -> None:
+    """Python takes `[` in a class as it is; ripgrep refuses the file, or looks for something else."""
+    written = lines.whole_for_ripgrep + lines.for_ripgrep
+    found = [one for one in re.findall(r"(?s)\\.|(\[\^?\]?(?:\\.|[^\]\\])*\])", written) if one]
+    assert len(found) > 1000
+    assert [one for one in found if "[" in re.sub(r"\\.", "", one[1:])] == []
+
+
 @pytest.mark.skipif(program("rg") is None, reason="ripgrep is not installed")
 def test_ripgrep_takes_the_expressions_of_all_rules(lines: CatalogueLines, tmp_path: Path) -> None:
     log = tmp_path / "log"
