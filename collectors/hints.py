@@ -54,8 +54,8 @@ _EXTENSION = regex(
 _DATE = regex(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?)?Z?$|[-_.]1[5-9]\d{8}(?:\d{3})?$")
 
 #: How sos calls its reports (`sosreport-{name}{label}{case}{date}-{rand}` in sos/policies, 3.0 to 4.8). Only a number of eight
-#: digits with a zero before is known for that of a case; any other may be the end of the host.
-_SOSREPORT = regex(r"sosreport-(?P<named>[\w.-]{1,253}?)(?:-0\d{7})?-\d{4}-\d\d-\d\d-[a-z\d]{4,9}(?:-obfuscated)?")
+#: digits with a zero before, or one that is called so, is known for that of a case; any other may be the end of the host.
+_SOSREPORT = regex(r"sosreport-(?P<named>[\w.-]{1,253}?)(?:-(?:0\d{7}|(?:CASE|case)[-_]?\d{3,12}))?-\d{4}-\d\d-\d\d-[a-z\d]{4,9}(?:-obfuscated)?")
 
 _EVIDENCE = (
     r"(?:dmesg(?:-[a-zA-Z](?![a-zA-Z\d]))?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"

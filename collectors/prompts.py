@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.environment import place_of_environment
+from neuron_doctor.collectors.loops import hosts_asked
 from neuron_doctor.collectors.masking import without_secrets
 from neuron_doctor.collectors.matches import Candidate
 from neuron_doctor.collectors.shell_prompts import ENDS_IN_BYTES, Prompt, prompt_of, prompt_on
@@ -86,8 +87,8 @@ def shell_line(candidate: Candidate, inp: Input) -> Iterator[Fact]:
         data = {"form": form, "name": prompt.host, "command": without_secrets(prompt.command)}
         span = replace(span, text=without_secrets(span.text))
         yield Fact("section", data, inp.place, span, inp.source_id or inp.path)
-        if prompt.word:
-            yield Fact("login", {"name": prompt.word}, inp.place, span, inp.source_id or inp.path)
+        for name in (*([prompt.word] if prompt.word else ()), *hosts_asked(prompt.command)):
+            yield Fact("login", {"name": name}, inp.place, span, inp.source_id or inp.path)
         if prompt.plain and _ASKS_WHERE.fullmatch(prompt.command.rstrip()):
             below = (candidate.lines.gist(*bounds).message for bounds in candidate.lines.below(end, 1))
             for name in filter(_NAME.fullmatch, below):

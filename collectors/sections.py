@@ -32,6 +32,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.command_lines import asked_by_ssh, pipelines, tool_of
 from neuron_doctor.collectors.hints import has_shape_of_host
+from neuron_doctor.collectors.loops import EACH, loop_of
 from neuron_doctor.collectors.prompts import ECHO, PROMPT, SESSION
 from neuron_doctor.collectors.shell_prompts import prompt_of
 from neuron_doctor.collectors.shown_machines import Shown, Shows, name_of_file, shown_by
@@ -47,18 +48,12 @@ _LEAVING = """
 exit logout mosh srun salloc kubectl oc docker podman nerdctl crictl aws gcloud screen tmux nsenter chroot su machinectl lxc
 """
 _LEAVERS = frozenset(_LEAVING.split())
-#: A loop, and what stands in it for what it goes through.
-_LOOP = regex(
-    r"for (?P<variable>\w{1,40}) in (?P<each>[^;\n]{1,2000}); ?do (?P<body>[^\n]{1,2000}); ?done(?: *(?:\||2?>|$)[^\n]*)?"
-)
-_WORD = regex(r"[\w.-]{1,253}")
 _CLOCK = regex(r"\W{0,2}\d\d:\d\d:\d\d\b")
 #: How unsure a time is that is not the line's own (nanoseconds), unless the line has a time of day.
 _UNSURE_NS = 10**9
 #: The listing of a state below the last prompt of a terminal reaches no farther (bytes).
 _LISTING = 512
-_EACH = "each-host"
-_SAYS_WHICH = regex(rf"\b(?:echo|printf) [^;|]{{0,200}}{_EACH}")
+_SAYS_WHICH = regex(rf"\b(?:echo|printf) [^;|]{{0,200}}{EACH}")
 
 
 class _Heading(Struct, frozen=True):
@@ -179,16 +174,11 @@ def _by_files(shown: Shown, known: Mapping[str, str]) -> Shown:
 
 def _loop(command: str) -> tuple[Shows, tuple[str, ...]] | None:
     """What of each host a loop shows that asks one after the other and says which, and the hosts, where it names them."""
-    loop = _LOOP.fullmatch(command)
-    if loop is None:
+    loop = loop_of(command)
+    shown = shown_by(loop.body) if loop else Shown(Shows.NOTHING)
+    if loop is None or not _SAYS_WHICH.search(loop.body) or EACH not in shown.host:
         return None
-    variable = loop["variable"]
-    body = loop["body"].replace(f"${{{variable}}}", _EACH).replace(f"${variable}", _EACH)
-    shown = shown_by(body)
-    words = loop["each"].split()
-    if not _SAYS_WHICH.search(body) or _EACH not in shown.host:
-        return None
-    return shown.what, tuple(words) if all(map(_WORD.fullmatch, words)) else ()
+    return shown.what, loop.words
 
 
 def _of_loop(name: str, loop: tuple[Shows, tuple[str, ...]] | None) -> Shows | None:

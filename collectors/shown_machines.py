@@ -97,6 +97,11 @@ _KERNEL_FILES = regex(r"/var/log/(?:kern\.log|dmesg)\b.{0,20}")
 #: What says how many lines, or from which on.
 _NUMBER = regex(r"[+-]?\d{1,18}[a-zA-Z]{0,2}")
 _PYTHON = regex(r"(?:python|pypy)[\d.]{0,5}")
+#: A line of Python that asks the runtime here, through a framework or itself, and has nothing to do with another machine.
+_ASKS_HERE = regex(
+    r"(?s)(?!.{0,2000}\b(?:ssh|paramiko|fabric|subprocess|system|popen|open|read\w{0,9}|requests|urllib|boto3|ray|dask)\b)"
+    r".{0,2000}\b(?:import|from)\s+(?:torch|jax|libneuronxla|transformers_neuronx|tensorflow)"
+)
 _PROGRAMS = frozenset({"torchrun", "accelerate", "neuron_parallel_compile", "neuronx-cc", "vllm", "pytest", "py.test"})
 _SCRIPT = regex(r"\./.{1,400}|.{1,400}\.(?:sh|bash|py)")
 _OF_SEVERAL = """
@@ -163,6 +168,8 @@ def _what(words: Sequence[str]) -> Shows:
         return Shows.OTHERS if elsewhere else _of_machine(words)
     if tool in ASIDE or words[0] in ASIDE:
         return Shows.NOTHING
+    if _PYTHON.fullmatch(tool) and "-c" in words[:-1] and _ASKS_HERE.match(words[words.index("-c") + 1]):
+        return Shows.LOG
     return Shows.JOB if _runs_a_job(script_of(words)) else Shows.OTHERS
 
 

@@ -43,6 +43,8 @@ def told(command: str, host: str) -> tuple[Shows, str]:
         ("python -u train.py --log-file out.log", Shows.JOB),
         ("python3 -m vllm.entrypoints.openai.api_server --model x", Shows.JOB),
         ("bash run.sh 0", Shows.JOB),
+        ("python3 -c 'import torch, torch_neuronx; print(torch.ones(2))'", Shows.LOG),
+        ('sudo python -u -c "from jax import devices; print(devices())" 2>&1 | tail -5', Shows.LOG),
         ("cd /fsx", Shows.NOTHING),
         ("ls -la /fsx/logs", Shows.NOTHING),
         ("dmesg > d.txt", Shows.NOTHING),

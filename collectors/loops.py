@@ -1,0 +1,75 @@
+"""Loops of a shell on one line that go through hosts: `for h in n{1..8}; do ssh $h uptime; done`, `for i in 1 2 3; do ssh n$i ...`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from neuron_doctor.collectors.command_lines import asked_by_ssh, pipelines
+from neuron_doctor.engine.nodelists import nodes_of
+from neuron_doctor.engine.regexes import regex
+
+#: What stands in a body for what the loop goes through.
+EACH = "each-host"
+_LOOP = regex(
+    r"for (?P<variable>\w{1,40}) in (?P<words>[^;\n]{1,2000}); ?do (?P<body>[^\n]{1,2000}); ?done(?: *(?:\||2?>|$)[^\n]*)?"
+)
+_WORD = regex(r"[\w.-]{1,253}")
+#: `$(seq 1 8)` and `$(seq -w 08)`; `n{1..8}` and `n{1,2,7}`, of which one stands at the end of a word.
+_SEQ = regex(r"(?:\$\(|`)seq (?:-w )?(?:(?P<first>\d{1,5}) )?(?P<last>\d{1,5})(?:\)|`)")
+_BRACES = regex(r"(?P<before>[\w.-]{0,200})\{(?:(?P<first>\d{1,5})\.\.(?P<last>\d{1,5})|(?P<each>\d{1,5}(?:,\d{1,5}){1,400}))\}")
+#: A list of nodes needs a name before its numbers.
+_NAMED = "n"
+
+
+class Loop(Struct, frozen=True):
+    """What a loop goes through, where it says so in words, and what it does with each (`EACH`)."""
+
+    words: tuple[str, ...]
+    body: str
+
+
+def loop_of(command: str) -> Loop | None:
+    """The loop that a line is; None for any other line."""
+    loop = _LOOP.fullmatch(command)
+    if loop is None:
+        return None
+    variable = loop["variable"]
+    body = loop["body"].replace(f"${{{variable}}}", EACH).replace(f"${variable}", EACH)
+    return Loop(_words(loop["words"].strip()), body)
+
+
+def hosts_asked(command: str) -> Iterator[str]:
+    """The hosts to which a loop logs in, one after another."""
+    loop = loop_of(command)
+    for host in _logins(loop.body) if loop else ():
+        if EACH in host and loop:
+            yield from (name for word in loop.words if _WORD.fullmatch(name := host.replace(EACH, word)))
+
+
+def _logins(body: str) -> Iterator[str]:
+    try:
+        asked = [asked_by_ssh(pipeline.words) for pipeline in pipelines(body)]
+    except ValueError:  # a quotation mark too many, or a command within a command
+        return
+    yield from (there[0] for there in asked if there)
+
+
+def _words(listed: str) -> tuple[str, ...]:
+    """The words, counted out; none where a shell has yet to find out what they are."""
+    if seq := _SEQ.fullmatch(listed):
+        return _counted("", f"{seq['first'] or 1}-{seq['last']}")
+    words: list[str] = []
+    for word in listed.split():
+        if braces := _BRACES.fullmatch(word):
+            words += _counted(braces["before"], braces["each"] or f"{braces['first']}-{braces['last']}")
+        elif _WORD.fullmatch(word):
+            words.append(word)
+        else:
+            return ()
+    return tuple(words)
+
+
+def _counted(before: str, numbers: str) -> tuple[str, ...]:
+    return tuple(name.removeprefix(_NAMED) for name in nodes_of(f"{_NAMED}{before}[{numbers}]"))
