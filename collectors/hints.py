@@ -55,7 +55,10 @@ _DATE = regex(r"[-_.T]\d{4}-?\d\d-?\d\d(?:[-_T.]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d)?
 
 #: How sos calls its reports (`sosreport-{name}{label}{case}{date}-{rand}` in sos/policies, 3.0 to 4.8). Only a number of eight
 #: digits with a zero before, or one that is called so, is known for that of a case; any other may be the end of the host.
-_SOSREPORT = regex(r"sosreport-(?P<named>[\w.-]{1,253}?)(?:-(?:0\d{7}|(?:CASE|case)[-_]?\d{3,12}))?-\d{4}-\d\d-\d\d-[a-z\d]{4,9}(?:-obfuscated)?")
+_SOSREPORT = regex(
+    r"sosreport-(?P<named>[\w.-]{1,253}?)(?:-(?:0\d{7}|(?:CASE|case)[-_]?\d{3,12}))?"
+    r"-\d{4}-\d\d-\d\d-[a-z\d]{4,9}(?:-obfuscated)?"
+)
 
 _EVIDENCE = (
     r"(?:dmesg(?:-[a-zA-Z](?![a-zA-Z\d]))?|kern|kernel|syslog|messages|journal|journalctl|neuron|monitor|ls|top|nrt|runtime|ccom|nccl|train|training"
@@ -71,6 +74,8 @@ _NEURON_ALONE = regex(
 )
 #: `node-ip-10-0-3-7.dmesg`: the word says what the address is of.
 _NOUN_BEFORE = regex(r"(?:node|host|instance)[-_.](?=ip-\d|i-0)", re.IGNORECASE)
+#: The number of a job, and of a task of an array, behind what that is called (`%x_%A_%a_%N.out` of sbatch).
+_JOB_BEFORE = regex(r"(?:[a-z][\w.-]{0,60}?[-_.])?\d{2,12}[-_.](?:\d{1,6}[-_.])?(?=ip-\d)", re.IGNORECASE)
 _EVIDENCE_AFTER = regex(rf"[-_.]{_EVIDENCE}$", re.IGNORECASE)
 
 _NOUN = r"(?:node|host|compute|server|machine|vm|instance|algo|head|master|cn)"
@@ -235,11 +240,11 @@ def _of_sagemaker(name: str) -> str | None:
 
 def _address(name: str) -> str | None:
     """The address in a name that says of what host the evidence is and goes on; two of them tell of a connection."""
-    before = _EVIDENCE_BEFORE.match(name)
+    before = _JOB_BEFORE.match(name) or _EVIDENCE_BEFORE.match(name)
     found = list(_ADDRESS_WITHIN.finditer(f"{plain(name)}_"))
     if len(found) != 1 or found[0].start() != (before.end() if before else 0):
         return None
-    within = _BETWEEN_WORDS.split(found[0][0].casefold())
+    within = _BETWEEN_WORDS.split(name[: found[0].end()].casefold())
     return found[0][0] if _DIRECTIONS.isdisjoint(within) and not _speaks_of_another(name[found[0].end() :]) else None
 
 

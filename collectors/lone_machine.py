@@ -41,6 +41,8 @@ _OF_CLUSTERS = frozenset({"kubectl"})
 #: What only a job of several processes says, wherever its others are.
 _OF_OTHERS = frozenset({"collective", "process-groups", "lost-host"})
 
+#: A file that is called after another machine may be of that one, or tell of it.
+_EC2 = regex(r"(?<![a-z\d])ip(?:-\d{1,3}){4}(?![a-z\d])")
 #: No machine has more cores to run ranks on.
 _CORES = 128
 #: Of these a machine has many files: two of them are of two machines only if they tell the same thing.
@@ -55,6 +57,7 @@ def lone_machine(collection: Collection) -> str | None:
         return None
     [name] = own
     others = any(_speaks_of_another(fact, name) for fact in collection.facts) or _is_crowded(collection.facts)
+    others |= any(found[0] != name.partition(".")[0] for s in collection.sources for found in _EC2.finditer(s.path))
     return None if others or _several(collection) or _is_of_another_instance(collection) else name
 
 

@@ -1,4 +1,4 @@
-"""Loops of a shell on one line that go through hosts: `for h in n{1..8}; do ssh $h uptime; done`, `for i in 1 2 3; do ssh n$i ...`."""
+"""Loops on one line that ask hosts in turn: `for h in n{1..8}; do ssh $h uptime; done`, `for i in 1 2; do ssh n$i ..`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _LOOP = regex(
 _WORD = regex(r"[\w.-]{1,253}")
 #: `$(seq 1 8)` and `$(seq -w 08)`; `n{1..8}` and `n{1,2,7}`, of which one stands at the end of a word.
 _SEQ = regex(r"(?:\$\(|`)seq (?:-w )?(?:(?P<first>\d{1,5}) )?(?P<last>\d{1,5})(?:\)|`)")
-_BRACES = regex(r"(?P<before>[\w.-]{0,200})\{(?:(?P<first>\d{1,5})\.\.(?P<last>\d{1,5})|(?P<each>\d{1,5}(?:,\d{1,5}){1,400}))\}")
+_BRACES = regex(
+    r"(?P<before>[\w.-]{0,200})\{(?:(?P<first>\d{1,5})\.\.(?P<last>\d{1,5})|(?P<each>\d{1,5}(?:,\d{1,5}){1,400}))\}"
+)
 #: A list of nodes needs a name before its numbers.
 _NAMED = "n"
 

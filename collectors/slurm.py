@@ -1,5 +1,5 @@
 """What Slurm says of jobs and nodes: `sacct` (the default form and -P), `scontrol show job` and `show node`, `sinfo -R`, `squeue`
-(see `squeue.py`); `seff`, and `sacct` without a title (see `sacct_rows.py`).
+(see `squeue.py`); `seff`, and `sacct` without a title (see `sacct_rows.py`); all of these with `--json` (see `slurm_json.py`).
 
 Source: Slurm manual pages of sacct, scontrol and sinfo (22.05 to 24.11). Times are local, without zone.
 """
@@ -12,12 +12,13 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from neuron_doctor.collectors import squeue
+from neuron_doctor.collectors import slurm_json, squeue
 from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.collectors.documents import DamagedDocument, document_of
 from neuron_doctor.collectors.sacct_rows import ROW, SEFF, SEFF_TITLE, bare_records, seff_records
-from neuron_doctor.collectors.snapshot import Line, anonymous, fact, from_lines, has_form, opening, output
+from neuron_doctor.collectors.snapshot import Line, anonymous, command_of, fact, from_lines, has_form, opening, output
 from neuron_doctor.collectors.timestamps import dated
-from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Value
+from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Span, Value
 from neuron_doctor.engine.regexes import regex
 
 _SACCT_TITLE = regex(r"\s*(?:\w+[\s|]+)?JobID(?:Raw)?[\s|]")
@@ -67,40 +68,65 @@ _OUT = regex(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|\*", re.IGNORECASE)
 
 def _sniff(head: bytes, _name: str) -> bool:
     first = opening(head)
+    return _is_json(head) if first.lstrip().startswith("{") else _is_listing(head, first)
+
+
+def _is_listing(head: bytes, first: str) -> bool:
     if _SACCT_TITLE.match(first):
         return "State" in first and has_form(head, _SACCT)
     if _SINFO_TITLE.match(first):
         return has_form(head, re.compile(f"{_SINFO_TITLE.pattern}|{anonymous(_SINFO)}"))
     if squeue.is_title(first):
         return squeue.sniff(head)
-    if ROW.match(first):
-        return has_form(head, ROW)
     if SEFF_TITLE.match(first):
         return "\nState: " in head[:_OPENING].decode("utf-8", "replace") and has_form(head, SEFF)
-    return first.startswith(("JobId=", "NodeName=")) and has_form(head, _SCONTROL, 0.95)
+    if first.startswith(("JobId=", "NodeName=")):
+        return has_form(head, _SCONTROL, 0.95)
+    return has_form(head, ROW)
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     """`slurm-job` and `launcher-failure` for jobs and steps, `node-condition` for nodes that have a reason."""
     rows = [line for line in output(lines) if not _REMARK.match(line.text)]
     first = rows[0].text if rows else ""
-    if _SACCT_TITLE.match(first):
+    if first.lstrip().startswith("{"):
+        yield from _of_json(inp, lines)
+    elif _SACCT_TITLE.match(first):
         for line, record in _sacct_records(rows):
-            yield from _job(inp, line, record)
+            yield from _job(inp, _span(inp, line), record)
     elif _SINFO_TITLE.match(first):
         yield from _reasons(inp, rows)
     elif squeue.is_title(first):
         for line, record in squeue.records(rows):
-            yield from _job(inp, line, record)
+            yield from _job(inp, _span(inp, line), record)
     elif ROW.match(first) or SEFF_TITLE.match(first):
         for line, record in bare_records(rows) if ROW.match(first) else seff_records(rows):
-            yield from _job(inp, line, record)
+            yield from _job(inp, _span(inp, line), record)
     else:
         for line, record in _scontrol_records(rows):
-            yield from _job(inp, line, record) if "JobId" in record else _node(inp, line, record)
+            yield from (
+                _job(inp, _span(inp, line), record) if "JobId" in record else _node(inp, _span(inp, line), record)
+            )
 
 
 # --- records
+
+
+def _is_json(head: bytes) -> bool:
+    text = head.decode("utf-8", "replace")
+    return slurm_json.BEGINNING.search(text) is not None and slurm_json.OF_ITS_KIND.search(text) is not None
+
+
+def _of_json(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
+    document = document_of(inp.path, [line for line in lines if command_of(line.text) is None])
+    try:
+        for one in slurm_json.told(document):
+            if "NodeName" in one.cells:
+                yield from _node(inp, one.span, one.cells)
+            else:
+                yield from _job(inp, one.span, one.cells, one.ended)
+    except DamagedDocument as damage:
+        inp.problem(str(damage))
 
 
 def _sacct_records(rows: Sequence[Line]) -> Iterator[tuple[Line, dict[str, str]]]:
@@ -162,13 +188,13 @@ def _value(record: Mapping[str, str], *keys: str) -> str:
 # --- jobs
 
 
-def _job(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
+def _job(inp: Input, span: Span, record: Mapping[str, str], ended: Instant | None = None) -> Iterator[Fact]:
     job, _, step = _value(record, "JobId", "JobID", "JobIDRaw").partition(".")
     array, task = _value(record, "ArrayJobId"), _value(record, "ArrayTaskId")
     job = f"{array}_{task}" if array.isdigit() and task.isdigit() else job  # as sacct and squeue call it
     state = _STATE.match(_value(record, "JobState", "State"))
     if not job or state is None:
-        inp.problem("a row without a job or a state", line.number)
+        inp.problem("a row without a job or a state", span.line)
         return
     word = _whole(state["state"])
     exits = _code(_value(record, "ExitCode"))
@@ -176,7 +202,7 @@ def _job(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
     nodes = _value(record, "NodeList")
     host = nodes if re.fullmatch(r"[\w.-]+", nodes) and step not in _OF_THE_JOB else None
     place = replace(NOWHERE, job=job, host=host)
-    when = _instant(_value(record, "EndTime", "End"))
+    when = ended or _instant(_value(record, "EndTime", "End"))
     data: dict[str, Value] = {
         "job_id": job,
         "step": step,
@@ -191,7 +217,7 @@ def _job(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
         "cancelled_by": state["uid"] or "",
         "elapsed_s": _seconds(_value(record, "RunTime", "Elapsed")),
     }
-    yield _at(fact(inp, line, "slurm-job", data, instant=when), inp, place)
+    yield _at(inp, span, "slurm-job", data, place, when)
     if word in _FAILED and any(exits):
         failure: dict[str, Value] = {
             "launcher": "slurm",
@@ -200,7 +226,7 @@ def _job(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
             "first": False,
             "message": word,
         }
-        yield _at(fact(inp, line, "launcher-failure", failure, instant=when), inp, place)
+        yield _at(inp, span, "launcher-failure", failure, place, when)
 
 
 def _whole(word: str) -> str:
@@ -208,9 +234,14 @@ def _whole(word: str) -> str:
     return next((state for state in sorted(_FAILED | _OTHER) if word not in _FAILED and state.startswith(word)), word)
 
 
-def _at(said: Fact, inp: Input, place: Place) -> Fact:
+def _at(inp: Input, span: Span, kind: str, data: Mapping[str, Value], place: Place, when: Instant | None) -> Fact:
     """The fact at this place: what the controller says does not hold for the host that asked it."""
-    return replace(said, place=place.over(Place(job=inp.place.job, attempt=inp.place.attempt)))
+    where = place.over(Place(job=inp.place.job, attempt=inp.place.attempt))
+    return Fact(kind, data, where, span, inp.source_id, when)
+
+
+def _span(inp: Input, line: Line) -> Span:
+    return fact(inp, line, "slurm-job", {}).span
 
 
 def _code(text: str) -> tuple[int, int]:
@@ -240,10 +271,10 @@ def _instant(text: str) -> Instant | None:
 # --- nodes
 
 
-def _node(inp: Input, line: Line, record: Mapping[str, str]) -> Iterator[Fact]:
+def _node(inp: Input, span: Span, record: Mapping[str, str]) -> Iterator[Fact]:
     state, reason = _value(record, "State"), _value(record, "Reason")
     if reason or _OUT.search(state):
-        yield _condition(inp, line, record.get("NodeName", ""), state, reason)
+        yield _condition(inp, span, record.get("NodeName", ""), state, reason)
 
 
 def _reasons(inp: Input, rows: Sequence[Line]) -> Iterator[Fact]:
@@ -252,10 +283,10 @@ def _reasons(inp: Input, rows: Sequence[Line]) -> Iterator[Fact]:
         if found is None:
             inp.problem("a row of sinfo that is not understood", line.number)
             continue
-        yield _condition(inp, line, found["nodes"], "", found["reason"].strip(), _instant(found["when"]))
+        yield _condition(inp, _span(inp, line), found["nodes"], "", found["reason"].strip(), _instant(found["when"]))
 
 
-def _condition(inp: Input, line: Line, node: str, state: str, reason: str, when: Instant | None = None) -> Fact:
+def _condition(inp: Input, span: Span, node: str, state: str, reason: str, when: Instant | None = None) -> Fact:
     data: dict[str, Value] = {
         "name": node,
         "type": "slurm",
@@ -265,7 +296,7 @@ def _condition(inp: Input, line: Line, node: str, state: str, reason: str, when:
         "healthy": False,
     }
     place = Place(host=node if re.fullmatch(r"[\w.-]+", node) else None)
-    return _at(fact(inp, line, "node-condition", data, instant=when), inp, place)
+    return _at(inp, span, "node-condition", data, place, when)
 
 
 COLLECTORS = (Collector("slurm", "Slurm accounting and states", _sniff, from_lines(parse)),)
