@@ -16,6 +16,7 @@ from neuron_doctor.collectors.one_process import placed_by_one_process
 from neuron_doctor.collectors.pod_files import placed_by_pods
 from neuron_doctor.collectors.pod_sections import placed_by_commands
 from neuron_doctor.collectors.rank_directories import placed_by_rank_directories
+from neuron_doctor.collectors.stack_ranks import placed_by_stack_headings
 from neuron_doctor.collectors.times_of_day import timed_by_the_lines_above
 from neuron_doctor.collectors.walk import Found, find
 from neuron_doctor.engine.diagnosis import diagnose
@@ -125,7 +126,7 @@ def collect_inputs(inputs: Iterable[Input], engine: Engine) -> Collection:
 
 def _placed(collection: Collection) -> Collection:
     """With the pods, the ranks, the attempts and the hosts that only the whole tells."""
-    timed = timed_by_the_lines_above(collection)
+    timed = placed_by_stack_headings(timed_by_the_lines_above(collection))
     of_pods = placed_by_one_process(placed_by_pods(placed_by_commands(placed_by_rank_directories(timed))))
     return placed_by_legends(placed_by_layout(placed_by_attempts(of_pods)))
 

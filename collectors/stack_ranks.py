@@ -1,0 +1,38 @@
+"""The ranks of stacks in a file that has those of several hosts, one below another, each with a heading that tells its rank:
+
+    == moe-task-1 rank 16: py-spy dump --pid 200 (02:56 UTC)
+    Process 200: python3 -u pretrain.py
+
+In containers the processes of each host have the same numbers, so that a number alone is nobody's: the heading above is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from neuron_doctor.engine.facts import Collection, Fact
+
+
+def placed_by_stack_headings(collection: Collection) -> Collection:
+    """The collection in which the stacks have the rank that is told of their process above them."""
+    if all(fact.kind != "stack" or fact.place.rank is not None for fact in collection.facts):
+        return collection
+    ranks = {id(stack): rank for stack, rank in _ranks(collection.facts)}
+    facts = tuple(replace(f, place=replace(f.place, rank=ranks[id(f)])) if id(f) in ranks else f for f in collection.facts)
+    return replace(collection, facts=facts)
+
+
+def _ranks(facts: Iterable[Fact]) -> Iterator[tuple[Fact, int]]:
+    told: dict[tuple[str, int], int] = {}
+    for fact in sorted((f for f in facts if f.kind in ("identity", "stack") and f.place.pid is not None), key=_in_order):
+        process = (fact.span.path, fact.place.pid or 0)
+        if fact.kind == "identity" and fact.place.rank is not None:
+            told[process] = fact.place.rank
+        elif fact.kind == "stack" and fact.place.rank is None and process in told:
+            yield fact, told[process]
+
+
+def _in_order(fact: Fact) -> tuple[str, int, bool]:
+    return fact.span.path, fact.span.offset, fact.kind == "stack"
