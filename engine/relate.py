@@ -151,7 +151,7 @@ class _Records:
 
 def _speaks_for_itself(effect: Match, cause: Match) -> bool:
     """Whether the effect is a fault by its own evidence and nothing ties it to the cause: neither a precise place nor
-    comparable clocks nor a common file nor a process that both name. An error of months ago in a kernel log must not
+    comparable clocks nor a common file, process or device that both name. An error of months ago in a kernel log must not
     explain today's exception; but a status that gives no reason is best explained by whatever fault was found."""
     states_a_fault = effect.rule.role == "root" and effect.rule.confidence > _SAYS_NO_REASON
     if not states_a_fault or not any(fact.instant for fact in cause.facts):
@@ -160,9 +160,10 @@ def _speaks_for_itself(effect: Match, cause: Match) -> bool:
 
 
 def _names_tying(match: Match) -> set[tuple[str, object]]:
-    """The files and the processes that its records name."""
+    """The files, the processes, and the devices beyond the first that its records name."""
     pids = {("pid", fact.place.pid) for fact in match.facts if fact.place.pid is not None}
-    return {("file", fact.source) for fact in match.facts} | pids
+    devices = {("device", fact.place.device) for fact in match.facts if fact.place.device}
+    return {("file", fact.source) for fact in match.facts} | pids | devices
 
 
 def _decided(links: Iterable[Link], matches: Sequence[Match]) -> list[Link]:
