@@ -22,6 +22,8 @@ _MARGIN = _HOUR
 _MARGIN_OF_WALL_CLOCKS = 26 * _HOUR
 #: No two hosts of a job show dates that lie so far apart. (One whose clock was never set shows years.)
 _MARGIN_OF_DATES, _UNSET = 14 * 24 * _HOUR, 400 * 24 * _HOUR
+#: Dates without a year are of one where nothing tells any; what is farther apart than this may be the other way round.
+_YEARLESS, _HALF_A_YEAR = frozenset({Clock.YEARLESS}), 180 * 24 * _HOUR
 _EVENT = "k8s-event"
 _DATED = frozenset({Clock.UTC, Clock.HOST_LOCAL})
 #: So many processes of one log have opened devices of a host where the numbers of that many are the same.
@@ -31,12 +33,14 @@ _EVER = 1 << 80
 
 class _Starts(Struct, frozen=True):
     """When the run began: on each host (on those that are `opened` the kernel saw it), on the clocks that can be compared with
-    one another (by the one that stands for them), and by the dates of all clocks that have some, in their order."""
+    one another (by the one that stands for them), and by the dates of all clocks that have some, in their order. Where none tells
+    a year, these are `yearless`."""
 
     on_host: Mapping[str | None, Sequence[Moment]]
     opened: frozenset[str | None]
     comparable: Mapping[Track, Sequence[Moment]]
     dated: Sequence[Moment]
+    yearless: bool = False
 
 
 class Beforehand(Struct, frozen=True):
@@ -103,12 +107,13 @@ class Beforehand(Struct, frozen=True):
 
     def _is_dated_before(self, moment: Moment, source: str) -> bool:
         """Whether it is so by the dates alone of a beginning with which it cannot be compared."""
-        if moment.instant.clock not in _DATED:
+        if moment.instant.clock not in (_YEARLESS if self.starts.yearless else _DATED):
             return False
         apart = _MARGIN_OF_WALL_CLOCKS if source in self.set_right else _MARGIN_OF_DATES
         dated, ns = self.starts.dated, moment.instant.ns
         since = range(
-            bisect_right(dated, ns + apart, key=_ns), bisect_left(dated, ns + _UNSET, key=_ns)
+            bisect_right(dated, ns + apart, key=_ns),
+            bisect_left(dated, ns + (_HALF_A_YEAR if self.starts.yearless else _UNSET), key=_ns),
         )  # most are of another host, and the first one tells
         return any(self.clocks.difference(moment, dated[at]) is None for at in since)
 
@@ -126,10 +131,12 @@ def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timelin
     for start in starts:
         on_host[start.host].append(start)
         comparable[clocks.offsets.reference(start.track)].append(start)
-    dated = sorted((start for start in starts if start.instant.clock in _DATED), key=_ns)
+    told = _DATED if any(start.instant.clock in _DATED for start in starts) else _YEARLESS
+    dated = sorted((start for start in starts if start.instant.clock in told), key=_ns)
     ran = [start.instant for start in starts] + [s.last for s in sources if s.id in logs and s.last]
     seen = frozenset(fact.place.host for fact in attached)
-    return Beforehand(system, _Starts(on_host, seen, comparable, dated), clocks, _set_right(facts, sources, ran))
+    begun_on = _Starts(on_host, seen, comparable, dated, yearless=told is _YEARLESS)
+    return Beforehand(system, begun_on, clocks, _set_right(facts, sources, ran))
 
 
 def _ns(moment: Moment) -> int:
@@ -139,7 +146,9 @@ def _ns(moment: Moment) -> int:
 def _set_right(facts: Sequence[Fact], sources: Iterable[Source], ran: Iterable[Instant]) -> frozenset[str]:
     """The sources in which something is dated like the run, as far as time zones allow; of several instances each had a clock of
     its own."""
-    dates = [instant.ns for instant in ran if instant.clock in _DATED]
+    ran = list(ran)
+    told = _DATED if any(instant.clock in _DATED for instant in ran) else _YEARLESS
+    dates = [instant.ns for instant in ran if instant.clock in told]
     if not dates:
         return frozenset()
     first, last = min(dates), max(dates)
@@ -151,14 +160,14 @@ def _set_right(facts: Sequence[Fact], sources: Iterable[Source], ran: Iterable[I
     return frozenset(
         source
         for source, instant in shown
-        if instant and len(instances[source]) <= 1 and _is_within(instant, first, last)
+        if instant and len(instances[source]) <= 1 and _is_within(instant, first, last, told)
     )
 
 
-def _is_within(instant: Instant, first: int, last: int) -> bool:
-    if instant.clock is Clock.YEARLESS:
+def _is_within(instant: Instant, first: int, last: int, told: Collection[Clock]) -> bool:
+    if instant.clock is Clock.YEARLESS and Clock.YEARLESS not in told:
         instant = dated_near(instant, first)
-    return instant.clock in _DATED and first - _MARGIN_OF_WALL_CLOCKS <= instant.ns <= last + _MARGIN_OF_WALL_CLOCKS
+    return instant.clock in told and first - _MARGIN_OF_WALL_CLOCKS <= instant.ns <= last + _MARGIN_OF_WALL_CLOCKS
 
 
 def _opened(facts: Sequence[Fact], logs: Collection[str]) -> Iterator[Fact]:

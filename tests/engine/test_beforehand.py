@@ -67,6 +67,20 @@ def test_the_date_of_a_host_whose_clock_shows_that_of_the_run_tells_days(shown: 
     assert holds(broke, others=(now,), sources=(DMESG, log)) is older
 
 
+@pytest.mark.parametrize(("age", "older"), [(9 * DAY, True), (20 * 3600.0, False), (-9 * DAY, False), (250 * DAY, False)])
+def test_dates_without_a_year_tell_days_where_none_has_one(age: float, older: bool) -> None:
+    """Near the turn of the year the later one may have the smaller date."""
+    start = 300 * DAY
+
+    def yearless(at: float) -> Instant:
+        return Instant(int(at * 1e9), Clock.YEARLESS)
+
+    log = replace(source("engine", rank=0), first=yearless(start), last=yearless(start + 3600))
+    broke = replace(hit("broke", source="dmesg", host="a"), instant=yearless(start - age))
+    now = replace(hit("x", source="dmesg", host="a", offset=9), instant=yearless(start + 60))
+    assert holds(broke, others=(now,), sources=(DMESG, log)) is older
+
+
 def test_the_clock_of_another_host_tells_nothing() -> None:
     log = source("rank0", host="b", rank=0, first=START)
     assert not holds(hit("broke", at=START - 7 * DAY, source="dmesg", host="a"), sources=(DMESG, log))
