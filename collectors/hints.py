@@ -16,7 +16,8 @@ A hint is taken from shapes that are written on purpose, never from any name wit
   `<run>/attempt_0/3/stderr.log`), as in `ranks/3/stderr.log`, of which each host may have one (`rank_directories`).
 - **Host and instance**: the streams of ParallelCluster, `<host>.<instance id>.<log>`.
 - **Container**: kubelet's `<namespace>_<pod>_<uid>/<container>/0.log` and
-  `<pod>_<namespace>_<container>-<64 hex digits>.log`, and `pods/<pod>/<container>.log`; written `<pod>/<container>`.
+  `<pod>_<namespace>_<container>-<64 hex digits>.log`, and `pods/<pod>/<container>.log`, also with
+  the namespace before the pod (`<namespace>_<pod>`); written `<pod>/<container>`.
 - **Slurm**: `slurm-1234.out`, `slurm-1234_5.out`: the job; the second number is an array index or a task, so no rank.
 
 The innermost part that says something wins. Hosts that only show when files lie beside each other (`trn-b01/ trn-b03/`)
@@ -332,7 +333,8 @@ def _container(directories: list[str], name: str) -> str | None:
     pod, *rest = [*directories, name][at:]
     kubelet = _KUBELET_POD.fullmatch(pod)
     container = rest[0] if rest else ""
-    names = [kubelet["pod"] if kubelet else _EXTENSION.sub("", pod), _EXTENSION.sub("", container)]
+    parts = _EXTENSION.sub("", pod).split("_")  # no name of Kubernetes has this in it
+    names = [kubelet["pod"] if kubelet else parts[min(1, len(parts) - 1)], _EXTENSION.sub("", container)]
     return "/".join(name for name in names if name)
 
 

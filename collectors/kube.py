@@ -18,7 +18,6 @@ from neuron_doctor.collectors.kube_words import (
     INSTANCE_TYPE,
     MADE,
     OF_KUEUE,
-    OF_STARTS,
     PROVIDER,
     QUEUED,
     RESOLVES,
@@ -31,6 +30,7 @@ from neuron_doctor.collectors.kube_words import (
 from neuron_doctor.engine.bystanders import NODE_LOST
 from neuron_doctor.engine.ended_jobs import JOB_ENDED, job_of_object
 from neuron_doctor.engine.facts import Fact, Instant, Place, Span, Value
+from neuron_doctor.engine.pods_that_ran import OF_STARTS
 
 #: A shell, and Kubernetes, add the number of the signal (at most 31 here) to this.
 _SHELL, _SIGNALS = 128, 31

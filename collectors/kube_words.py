@@ -60,8 +60,6 @@ SHOWN_OVER: Mapping[str, frozenset[str]] = {
     "FailedAttachVolume": frozenset({"Killing"}),
 }
 
-#: What tells of a container that does not come up.
-OF_STARTS = frozenset({"FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox", "Failed"})
 #: What Kubeflow's training operator tells of a job (reason `ExitedWithCode`): Pod: ml.t5-worker-1 exited with code 1
 ENDED = regex(r"Pod: (?:[a-z\d-]{1,63}\.)?(?P<pod>[a-z\d][a-z\d.-]{0,252}) exited with code [1-9]\d{0,2}")
 

@@ -1,4 +1,5 @@
-"""Files that are called after a pod of which Kubernetes tells (`kubectl logs train-worker-3 > train-worker-3.log`), after what
+"""Files that are called after a pod of which Kubernetes tells (`kubectl logs train-worker-3 > train-worker-3.log`; a directory
+that has its namespace before it, `pods/train_llm-worker-2/trainer/0.log`, as the kubelet calls it), after what
 the operators of Kubeflow call the pods of a job of which it tells (PyTorchJob `train`, replica `worker`, 3), or after what
 the lines of another file say that they are from (a pod, a log stream); and the files beside these whose names differ from
 theirs in nothing but numbers. A pod whose name looks like that of a host (`sft-node1.log`) is a pod all the same."""
@@ -106,7 +107,7 @@ def _shape(path: str) -> str:
 def _named(source: Source, pods: Mapping[str, set[str]]) -> str:
     """The pod, and container, after which the innermost part of the path is called that names one."""
     for part in reversed(source.path.replace("!", "/").split("/")):
-        names = (part, plain(part), _PREVIOUS.sub("", plain(part)))
+        names = (part, plain(part), _PREVIOUS.sub("", plain(part)), *part.split("_")[1:2])
         for name in dict.fromkeys((*names, *(_ORDER.sub("", name) for name in names))):
             if name in pods:
                 return name

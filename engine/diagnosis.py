@@ -34,6 +34,7 @@ from neuron_doctor.engine.old_containers import without_old_containers
 from neuron_doctor.engine.oom_accounts import with_accounts
 from neuron_doctor.engine.peoples_notes import without_notes
 from neuron_doctor.engine.pods import on_their_nodes
+from neuron_doctor.engine.pods_that_ran import with_starts_made_good
 from neuron_doctor.engine.pods_of_job import with_pods_of_job
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.requeues import in_their_attempts
@@ -106,7 +107,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     sources, facts = of_the_last_run(collection, with_years(deduplicated(collection.facts)))
     facts = without_retried(facts)
     sources, facts = without_former_instances(sources, facts)
-    facts = without_old_containers(facts, sources)
+    facts = with_starts_made_good(without_old_containers(facts, sources), sources)
     facts = without_tasks_for_ranks(at_hosts_that_saw_them(facts, sources))
     facts = in_their_attempts(without_labels_for_hosts(facts, sources))
     collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(in_the_rank_of_their_terminal(facts))

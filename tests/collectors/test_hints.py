@@ -225,6 +225,8 @@ def test_no_host_is_guessed(path: str) -> None:
         ("saved/ns_t-0_0a1b2c3d/main/0.log", {}),
         ("pods/t-0/main.log", {"container": "t-0/main"}),
         ("pods/t-0.log", {"container": "t-0"}),
+        ("pods/train_t-0/main/0.log", {"container": "t-0/main"}),
+        ("pods/train_t-0_1b2c3d/main/0.log", {"container": "t-0/main"}),
     ],
 )
 def test_what_else_a_path_tells(path: str, known: dict[str, object]) -> None:
