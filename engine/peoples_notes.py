@@ -3,16 +3,20 @@ other hosts."""
 
 from __future__ import annotations
 
+from collections.abc import Collection as Sized
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import SETTINGS, Collection, Problem
+from neuron_doctor.engine.facts import SETTINGS, Collection, Fact, Problem
+from neuron_doctor.engine.last_words import OF_RUNS
 
 LEFT_OUT = "it reads like notes of people, and its records were left out"
 
 
 def without_notes(collection: Collection) -> Collection:
     """The collection without the facts of notes, each with a problem that says so. A ticket into which somebody pasted the log
-    of the job, steps and all, is that log, if none was collected."""
+    of the job, steps and all, is that log, if none was collected; so is one with a process of which something else tells, too."""
     notes = {source.id for source in collection.sources if source.kind == "notes"}
     if not notes:
         return collection
@@ -20,8 +24,16 @@ def without_notes(collection: Collection) -> Collection:
     run = [s for s in collection.sources if s.records and (s.first is not None or s.id in telling)]
     if not any(source.kind == "log" for source in run):
         notes -= {fact.source for fact in collection.facts if fact.kind == "progress"}
+    if not any(fact.kind in OF_RUNS and fact.source not in notes for fact in collection.facts):
+        notes -= _of_known_processes(collection.facts, notes)
     if all(source.id in notes for source in run):
         return collection
     told = (Problem(LEFT_OUT),)
     sources = (replace(s, problems=(*s.problems, *told)) if s.id in notes & telling else s for s in collection.sources)
     return Collection(tuple(sources), tuple(fact for fact in collection.facts if fact.source not in notes))
+
+
+def _of_known_processes(facts: Sequence[Fact], notes: Sized[str]) -> set[str]:
+    """The notes with records of a process that other sources name."""
+    named = {fact.place.pid for fact in facts if fact.source not in notes and fact.place.pid is not None}
+    return {fact.source for fact in facts if fact.source in notes and fact.place.pid in named}
