@@ -75,6 +75,7 @@ from neuron_doctor.collectors.no_host_words import (
     words_of,
 )
 from neuron_doctor.collectors.own_words import hosts_in_own_words
+from neuron_doctor.collectors.prompts import PROMPT
 from neuron_doctor.collectors.sections import KIND as HEADING
 from neuron_doctor.collectors.sections import sectioned
 from neuron_doctor.collectors.shared_names import hosts_of_shared_names
@@ -161,13 +162,23 @@ def _by_path(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
 def _on_one_machine(collection: Collection) -> Collection:
     """The same; what was taken on the one machine that there is, is of it."""
     paths = taken_on_it(collection.sources)
-    host = lone_machine(collection) if paths else None
+    terminals = {fact.span.path for fact in collection.facts if fact.kind == HEADING and fact.data["form"] == PROMPT}
+    host = lone_machine(collection) if paths or terminals else None
     if host is None:
         return collection
+    collection = _of_terminals(collection, terminals, host)
     sources = tuple(_placed(source, host if source.path in paths else None) for source in collection.sources)
     ids = {source.path: source.id for source in sources if source.path in paths}
     facts = (_at(fact, host, ids) if fact.span.path in ids else fact for fact in collection.facts)
     return Collection(sources, tuple(facts))
+
+
+def _of_terminals(collection: Collection, paths: Iterable[str], host: str) -> Collection:
+    """The same, with what the host showed at its own prompts."""
+    facts = _by_path(fact for fact in collection.facts if fact.span.path in paths)
+    placed = (sectioned(facts[path], {host.casefold(): host}, alone=True) for path in facts)
+    below = {id(facts[path][number]): place for path, found in zip(facts, placed, strict=True) for number, place in found.items()}
+    return replace(collection, facts=tuple(replace(f, place=below.get(id(f), f.place)) for f in collection.facts))
 
 
 def _labelled(source: Source, facts: Mapping[str, Sequence[Fact]], labels: Mapping[str, str]) -> dict[int, str]:

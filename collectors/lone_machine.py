@@ -1,9 +1,9 @@
-"""The one machine that a whole collection is of: its journal, or its `hostname`, names it, and what lies beside it (a listing of
-devices, the kernel's log, lspci) was taken there, though nothing says so.
+"""The one machine that a whole collection is of: its journal, its `hostname`, or the prompts of a terminal name it, and what lies
+beside it (a listing of devices, the kernel's log, lspci) was taken there, though nothing says so.
 
 That holds only while nothing at all speaks of a further machine: no other name of a host, address or instance, no list of nodes
-with more than one, no meeting place elsewhere, no job of several nodes, no more ranks than one host has room for, and nothing of
-a cluster that moves pods about. Two captures of a kind that is taken once may be of two machines.
+with more than one, no meeting place elsewhere, no job of several nodes, no more ranks than one host has room for, nothing of
+a cluster that moves pods about, and no command that starts something elsewhere. Two captures of a kind that is taken once may be of two machines.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from neuron_doctor.collectors.known_hosts import known_hosts
 from neuron_doctor.collectors.line_forms import host_of_logger
+from neuron_doctor.collectors.prompts import PROMPT
 from neuron_doctor.collectors.sibling_hosts import HOST_KINDS
 from neuron_doctor.engine.facts import Collection, Fact, Source
 from neuron_doctor.engine.regexes import regex
@@ -41,6 +42,11 @@ _OF_CLUSTERS = frozenset({"kubectl"})
 #: What only a job of several processes says, wherever its others are.
 _OF_OTHERS = frozenset({"collective", "process-groups", "lost-host"})
 
+#: What a shell is told that runs on other machines, or may.
+_STARTS_ELSEWHERE = regex(
+    r"\b(?:ssh|scp|rsync|srun|sbatch|salloc|qsub|bsub|flux|kubectl|oc|helm|ansible\S{0,12}|pdsh|clush|pssh|parallel-ssh|ray|dask"
+    r"|mpirun|mpiexec|orterun|sky|gcloud|aws (?:batch|sagemaker|ecs|eks)|submit\w{0,20}|launch\w{0,20})\b|--(?:nnodes|hosts?)\b"
+)
 #: A file that is called after another machine may be of that one, or tell of it.
 _EC2 = regex(r"(?<![a-z\d])ip(?:-\d{1,3}){4}(?![a-z\d])")
 #: No machine has more cores to run ranks on.
@@ -72,10 +78,14 @@ def _named_by_itself(collection: Collection) -> Iterator[str]:
         host = fact.place.host
         if host and (kinds.get(fact.span.path) == "hostname" or host_of_logger(fact.span.text) == host):
             yield host
+        elif fact.kind == "section" and fact.data["form"] == PROMPT and fact.data["name"]:
+            yield str(fact.data["name"])
 
 
 def _speaks_of_another(fact: Fact, name: str) -> bool:
     place = fact.place
+    if fact.kind == "section" and _STARTS_ELSEWHERE.search(str(fact.data.get("command") or "")):
+        return True
     if fact.kind in _OF_OTHERS or place.container is not None or len(place.ranks) > 1:
         return True
     if place.rank is not None and place.local_rank not in (None, place.rank):

@@ -11,7 +11,7 @@ a loop that asks each host for such (`for h in a b; do echo "## $h"; ssh $h lsmo
 Below a prompt that names its host stands what its command shows of this host, and nothing where it shows anything else: of the
 kernel's log its lines, up to the first other one; of a state no line of a log, and only the next few where no prompt follows.
 A file that is called after a host is of that one. The output of a job is of the host where prompts of several hosts show: there
-each has its own.
+each has its own; or where nothing tells of a further machine (`lone_machine`).
 
 A shell whose prompt names no host (`sh-5.2$ `, as a session of AWS Systems Manager has it) is on the one that `hostname` showed
 in it, until it is left or another prompt shows: so are the lines of the kernel there, and the processes that `ps` lists.
@@ -69,14 +69,14 @@ class _Heading(Struct, frozen=True):
     group: object = None
 
 
-def sectioned(facts: Sequence[Fact], known: Mapping[str, str]) -> dict[int, Place]:
+def sectioned(facts: Sequence[Fact], known: Mapping[str, str], *, alone: bool = False) -> dict[int, Place]:
     """The places of those records of one log without a host, by their numbers, that stand below such a heading, or whose label
-    is a host by it. `known` has the names of hosts by how they read in lower case."""
+    is a host by it. `known` has the names of hosts by how they read in lower case; `alone`: there is no other."""
     headings = list(_headings(sorted((f for f in facts if f.kind == KIND), key=_in_order), known))
     hosts = _hosts(headings, facts, known)
     if not hosts:
         return {}
-    several = (
+    several = alone or (
         len({heading.at for heading in headings if heading.at and heading.at.casefold() in known.keys() | hosts.keys()})
         > 1
     )
