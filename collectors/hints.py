@@ -16,8 +16,8 @@ A hint is taken from shapes that are written on purpose, never from any name wit
   `<run>/attempt_0/3/stderr.log`), as in `ranks/3/stderr.log`, of which each host may have one (`rank_directories`).
 - **Host and instance**: the streams of ParallelCluster, `<host>.<instance id>.<log>`.
 - **Container**: kubelet's `<namespace>_<pod>_<uid>/<container>/0.log` and
-  `<pod>_<namespace>_<container>-<64 hex digits>.log`, and `pods/<pod>/<container>.log`, also with
-  the namespace before the pod (`<namespace>_<pod>`); written `<pod>/<container>`.
+  `<pod>_<namespace>_<container>-<64 hex digits>.log`, `pods/<namespace>_<pod>/<container>/0.log`,
+  and `pods/<pod>/<container>.log`; written `<pod>/<container>`.
 - **Slurm**: `slurm-1234.out`, `slurm-1234_5.out`: the job; the second number is an array index or a task, so no rank.
 
 The innermost part that says something wins. Hosts that only show when files lie beside each other (`trn-b01/ trn-b03/`)
@@ -160,6 +160,7 @@ _STREAM = regex(
 _SLURM = regex(r"slurm-(?P<job>\d{1,12})(?:[_.-].{0,100})?\.(?:out|err|log)(?:\..{1,20})?")
 
 _KUBELET_POD = regex(r"[a-z\d-]{1,63}_(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32,36}")
+_KUBELET_LOG = regex(r"\d{1,4}\.log")
 _KUBELET_LINK = regex(r"(?P<pod>[a-z\d.-]{1,253})_[a-z\d-]{1,63}_(?P<container>[a-z\d-]{1,63})-[\da-f]{64}\.log")
 #: What stands between two hosts, or before the one that is spoken of.
 _DIRECTIONS = frozenset({"to", "from", "vs", "versus", "and", "against"})
@@ -333,8 +334,11 @@ def _container(directories: list[str], name: str) -> str | None:
     pod, *rest = [*directories, name][at:]
     kubelet = _KUBELET_POD.fullmatch(pod)
     container = rest[0] if rest else ""
-    parts = _EXTENSION.sub("", pod).split("_")  # no name of Kubernetes has this in it
-    names = [kubelet["pod"] if kubelet else parts[min(1, len(parts) - 1)], _EXTENSION.sub("", container)]
+    parts = (
+        _EXTENSION.sub("", pod).split("_") if _KUBELET_LOG.match(name) else []
+    )  # no name of Kubernetes has this in it
+    named = kubelet["pod"] if kubelet else parts[1] if parts[1:] else _EXTENSION.sub("", pod)
+    names = [named, _EXTENSION.sub("", container)]
     return "/".join(name for name in names if name)
 
 

@@ -163,10 +163,11 @@ def _on_one_machine(collection: Collection) -> Collection:
     """The same; what was taken on the one machine that there is, is of it."""
     paths = taken_on_it(collection.sources)
     terminals = {fact.span.path for fact in collection.facts if fact.kind == HEADING and fact.data["form"] == PROMPT}
-    host = lone_machine(collection) if paths or terminals else None
+    if terminals and (shown := lone_machine(collection, prompting=True)):
+        collection = _of_terminals(collection, terminals, shown)
+    host = lone_machine(collection) if paths else None
     if host is None:
         return collection
-    collection = _of_terminals(collection, terminals, host)
     sources = tuple(_placed(source, host if source.path in paths else None) for source in collection.sources)
     ids = {source.path: source.id for source in sources if source.path in paths}
     facts = (_at(fact, host, ids) if fact.span.path in ids else fact for fact in collection.facts)
@@ -177,7 +178,11 @@ def _of_terminals(collection: Collection, paths: Iterable[str], host: str) -> Co
     """The same, with what the host showed at its own prompts."""
     facts = _by_path(fact for fact in collection.facts if fact.span.path in paths)
     placed = (sectioned(facts[path], {host.casefold(): host}, alone=True) for path in facts)
-    below = {id(facts[path][number]): place for path, found in zip(facts, placed, strict=True) for number, place in found.items()}
+    below = {
+        id(facts[path][number]): place
+        for path, found in zip(facts, placed, strict=True)
+        for number, place in found.items()
+    }
     return replace(collection, facts=tuple(replace(f, place=below.get(id(f), f.place)) for f in collection.facts))
 
 

@@ -1,9 +1,10 @@
-"""The one machine that a whole collection is of: its journal, its `hostname`, or the prompts of a terminal name it, and what lies
-beside it (a listing of devices, the kernel's log, lspci) was taken there, though nothing says so.
+"""The one machine that a whole collection is of: its journal, or its `hostname`, names it, and what lies beside it (a listing of
+devices, the kernel's log, lspci) was taken there, though nothing says so. A terminal whose prompts name it shows what was started
+there, if no command starts anything elsewhere.
 
 That holds only while nothing at all speaks of a further machine: no other name of a host, address or instance, no list of nodes
-with more than one, no meeting place elsewhere, no job of several nodes, no more ranks than one host has room for, nothing of
-a cluster that moves pods about, and no command that starts something elsewhere. Two captures of a kind that is taken once may be of two machines.
+with more than one, no meeting place elsewhere, no job of several nodes, no more ranks than one host has room for, and nothing of
+a cluster that moves pods about. Two captures of a kind that is taken once may be of two machines.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _OF_OTHERS = frozenset({"collective", "process-groups", "lost-host"})
 #: What a shell is told that runs on other machines, or may.
 _STARTS_ELSEWHERE = regex(
     r"\b(?:ssh|scp|rsync|srun|sbatch|salloc|qsub|bsub|flux|kubectl|oc|helm|ansible\S{0,12}|pdsh|clush|pssh|parallel-ssh|ray|dask"
-    r"|mpirun|mpiexec|orterun|sky|gcloud|aws (?:batch|sagemaker|ecs|eks)|submit\w{0,20}|launch\w{0,20})\b|--(?:nnodes|hosts?)\b"
+    r"|mpirun|mpiexec|orterun|sky|gcloud|aws (?:batch|sagemaker|ecs|eks)|submit\w{0,20}|launch\w{0,20})\b|--hosts?\b"
 )
 #: A file that is called after another machine may be of that one, or tell of it.
 _EC2 = regex(r"(?<![a-z\d])ip(?:-\d{1,3}){4}(?![a-z\d])")
@@ -55,14 +56,18 @@ _CORES = 128
 _IN_PIECES = frozenset({"sysfs", "modinfo", "clock-report"})
 
 
-def lone_machine(collection: Collection) -> str | None:
-    """The name of the one machine, if it is known that there is no other."""
+def lone_machine(collection: Collection, *, prompting: bool = False) -> str | None:
+    """The name of the one machine, if it is known that there is no other. It may be one that only terminals name by `prompting`:
+    what they say beside what their commands show is not known to be of it."""
     names = {name.partition(".")[0].casefold(): name for name in known_hosts(collection).values()}
+    prompts = [fact for fact in collection.facts if fact.kind == "section"] if prompting else []
     own = set(_named_by_itself(collection))
+    own |= {str(prompt.data["name"]) for prompt in prompts if prompt.data["form"] == PROMPT} - {""}
     if len(names) != 1 or len(own) != 1 or any(source.kind in _OF_CLUSTERS for source in collection.sources):
         return None
     [name] = own
     others = any(_speaks_of_another(fact, name) for fact in collection.facts) or _is_crowded(collection.facts)
+    others |= any(_STARTS_ELSEWHERE.search(str(prompt.data.get("command") or "")) for prompt in prompts)
     others |= any(found[0] != name.partition(".")[0] for s in collection.sources for found in _EC2.finditer(s.path))
     return None if others or _several(collection) or _is_of_another_instance(collection) else name
 
@@ -78,14 +83,10 @@ def _named_by_itself(collection: Collection) -> Iterator[str]:
         host = fact.place.host
         if host and (kinds.get(fact.span.path) == "hostname" or host_of_logger(fact.span.text) == host):
             yield host
-        elif fact.kind == "section" and fact.data["form"] == PROMPT and fact.data["name"]:
-            yield str(fact.data["name"])
 
 
 def _speaks_of_another(fact: Fact, name: str) -> bool:
     place = fact.place
-    if fact.kind == "section" and _STARTS_ELSEWHERE.search(str(fact.data.get("command") or "")):
-        return True
     if fact.kind in _OF_OTHERS or place.container is not None or len(place.ranks) > 1:
         return True
     if place.rank is not None and place.local_rank not in (None, place.rank):

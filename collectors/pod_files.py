@@ -106,8 +106,10 @@ def _shape(path: str) -> str:
 
 def _named(source: Source, pods: Mapping[str, set[str]]) -> str:
     """The pod, and container, after which the innermost part of the path is called that names one."""
-    for part in reversed(source.path.replace("!", "/").split("/")):
-        names = (part, plain(part), _PREVIOUS.sub("", plain(part)), *part.split("_")[1:2])
+    *directories, last = source.path.replace("!", "/").split("/")
+    for part in (last, *reversed(directories)):
+        of_kubelet = part.split("_")[1:2] if part is not last else []
+        names = (part, plain(part), _PREVIOUS.sub("", plain(part)), *of_kubelet)
         for name in dict.fromkeys((*names, *(_ORDER.sub("", name) for name in names))):
             if name in pods:
                 return name

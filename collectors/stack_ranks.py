@@ -20,13 +20,17 @@ def placed_by_stack_headings(collection: Collection) -> Collection:
     if all(fact.kind != "stack" or fact.place.rank is not None for fact in collection.facts):
         return collection
     ranks = {id(stack): rank for stack, rank in _ranks(collection.facts)}
-    facts = tuple(replace(f, place=replace(f.place, rank=ranks[id(f)])) if id(f) in ranks else f for f in collection.facts)
+    facts = tuple(
+        replace(f, place=replace(f.place, rank=ranks[id(f)])) if id(f) in ranks else f for f in collection.facts
+    )
     return replace(collection, facts=facts)
 
 
 def _ranks(facts: Iterable[Fact]) -> Iterator[tuple[Fact, int]]:
     told: dict[tuple[str, int], int] = {}
-    for fact in sorted((f for f in facts if f.kind in ("identity", "stack") and f.place.pid is not None), key=_in_order):
+    for fact in sorted(
+        (f for f in facts if f.kind in ("identity", "stack") and f.place.pid is not None), key=_in_order
+    ):
         process = (fact.span.path, fact.place.pid or 0)
         if fact.kind == "identity" and fact.place.rank is not None:
             told[process] = fact.place.rank

@@ -40,7 +40,7 @@ RUNTIME = (
 
 #: syslog and journald `short`: `Oct 16 01:07:00`, with microseconds in `short-precise`.
 SYSLOG = (
-    r"(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}(?P<day>\d{1,2}) "
+    r"(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)(?: {1,2}|-)(?P<day>\d{1,2}) "
     r"(?P<clock>\d\d:\d\d:\d\d)(?:\.(?P<fraction>\d{1,9}))?"
 )
 

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Source
 from neuron_doctor.engine.job_logs import job_logs, system_logs
@@ -126,7 +127,7 @@ def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timelin
     attached = tuple(_opened(facts, logs))
     opened = [moment for fact in attached if (moment := clocks.moment(fact))]
     begun = [moment for s in sources if s.id in logs and (moment := clocks.clocks.beginning(s))]
-    starts = _earliest([*opened, *begun])
+    starts = _earliest(_in_a_year([*opened, *begun], facts))
     on_host, comparable = defaultdict[str | None, list[Moment]](list), defaultdict[Track, list[Moment]](list)
     for start in starts:
         on_host[start.host].append(start)
@@ -137,6 +138,14 @@ def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timelin
     seen = frozenset(fact.place.host for fact in attached)
     begun_on = _Starts(on_host, seen, comparable, dated, yearless=told is _YEARLESS)
     return Beforehand(system, begun_on, clocks, _set_right(facts, sources, ran))
+
+
+def _in_a_year(moments: Iterable[Moment], facts: Iterable[Fact]) -> Iterator[Moment]:
+    """The same; those without a year in the one that is nearest to what is dated, as their facts are."""
+    dates = sorted(f.instant.ns for f in facts if f.instant and f.instant.clock in _DATED)
+    for moment in moments:
+        yearless = moment.instant.clock is Clock.YEARLESS and dates
+        yield replace(moment, instant=dated_near(moment.instant, dates[len(dates) // 2])) if yearless else moment
 
 
 def _ns(moment: Moment) -> int:

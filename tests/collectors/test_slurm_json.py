@@ -32,7 +32,10 @@ SACCT = {
             "steps": [
                 {
                     "state": ["OUT_OF_MEMORY"],
-                    "exit_code": {"return_code": {"set": True, "number": 0}, "signal": {"id": {"set": True, "number": 125}}},
+                    "exit_code": {
+                        "return_code": {"set": True, "number": 0},
+                        "signal": {"id": {"set": True, "number": 125}},
+                    },
                     "nodes": {"count": 1, "range": "trn-4", "list": ["trn-4"]},
                     "step": {"id": "8812.0", "name": "python"},
                     "time": {"elapsed": 3700, "end": {"set": True, "infinite": False, "number": 1791208900}},
@@ -48,7 +51,14 @@ SQUEUE = {
     "meta": {"Slurm": {"version": {"major": 22}}},
     "errors": [],
     "jobs": [
-        {"array_job_id": 91, "array_task_id": 3, "job_id": 94, "job_state": "COMPLETED", "exit_code": 0, "nodes": "trn-7"},
+        {
+            "array_job_id": 91,
+            "array_task_id": 3,
+            "job_id": 94,
+            "job_state": "COMPLETED",
+            "exit_code": 0,
+            "nodes": "trn-7",
+        },
         {"array_job_id": 0, "array_task_id": None, "job_id": 95, "job_state": "FAILED", "exit_code": 256, "nodes": ""},
     ],
 }
@@ -108,8 +118,12 @@ def test_what_is_cut_off_is_a_problem_and_the_rest_is_read() -> None:
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["set", "number", "current", "id", "signal", "step", "time", "end"]), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["set", "number", "current", "id", "signal", "step", "time", "end"]), inner, max_size=3
+        )
+    ),
     max_leaves=8,
 )
 

@@ -67,7 +67,9 @@ def test_the_date_of_a_host_whose_clock_shows_that_of_the_run_tells_days(shown: 
     assert holds(broke, others=(now,), sources=(DMESG, log)) is older
 
 
-@pytest.mark.parametrize(("age", "older"), [(9 * DAY, True), (20 * 3600.0, False), (-9 * DAY, False), (250 * DAY, False)])
+@pytest.mark.parametrize(
+    ("age", "older"), [(9 * DAY, True), (20 * 3600.0, False), (-9 * DAY, False), (250 * DAY, False)]
+)
 def test_dates_without_a_year_tell_days_where_none_has_one(age: float, older: bool) -> None:
     """Near the turn of the year the later one may have the smaller date."""
     start = 300 * DAY
