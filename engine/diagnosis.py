@@ -34,8 +34,8 @@ from neuron_doctor.engine.old_containers import without_old_containers
 from neuron_doctor.engine.oom_accounts import with_accounts
 from neuron_doctor.engine.peoples_notes import without_notes
 from neuron_doctor.engine.pods import on_their_nodes
-from neuron_doctor.engine.pods_that_ran import with_starts_made_good
 from neuron_doctor.engine.pods_of_job import with_pods_of_job
+from neuron_doctor.engine.pods_that_ran import with_starts_made_good
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.requeues import in_their_attempts
 from neuron_doctor.engine.retried_exceptions import without_retried
