@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from itertools import combinations
 
@@ -49,9 +49,10 @@ def names_of_hosts(
     A host that goes with two instances (a launcher's log that collects many hosts' lines) proves nothing; and where one has had
     the name of another, nothing tells which of them it is now, unless that other has a name of its own. The name that is
     shown is a hint's, else what Kubernetes calls it (`nodes`), by which it can be cordoned: so too where the hint only
-    leaves out the domain. One that only numbers the hosts of a job (`node_1`) is shown where there is no other.
+    leaves out the domain, and where its records mostly say that. One that only numbers the hosts of a job (`node_1`) is shown where there is no other.
     """
-    aliases = _Aliases()
+    aliases, facts = _Aliases(), list(facts)
+    told = Counter(fact.place.host for fact in facts)
     for host, instance in unique((p.host, p.instance_id) for p in places if p.host and p.instance_id).items():
         aliases.same(host, instance)
     stated = _stated_together(facts)
@@ -88,7 +89,8 @@ def names_of_hosts(
                 m,
             ),
         )
-        best = next((m for m in members if m in nodes and m.startswith(f"{best}.")), best)
+        in_full = sorted((m for m in members if m.startswith(f"{best}.")), key=lambda m: (m not in nodes, -told[m], m))
+        best = next((m for m in in_full if m in nodes or told[m] > told[best]), best)
         host_of.update(dict.fromkeys(members, best))
         if instances and renewed.isdisjoint(members):
             instance_of[best] = instances[0]
