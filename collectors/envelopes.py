@@ -245,6 +245,11 @@ def _matching(shape: re.Pattern[str], text: str) -> str:
     return text if shape.fullmatch(text) else ""
 
 
+def _is_of_others(entry: dict[str, object]) -> bool:
+    """What `systemd[1]` says is about other processes."""
+    return _string(entry, "_PID") == "1" and _string(entry, "SYSLOG_IDENTIFIER") == "systemd"
+
+
 def _docker(entry: dict[str, object]) -> Envelope:
     log = _string(entry, "log")
     return Envelope(
@@ -292,7 +297,7 @@ def _journal(entry: dict[str, object]) -> Envelope:
     known = {
         "host": _string(entry, "_HOSTNAME"),
         "container": _string(entry, "CONTAINER_NAME"),
-        "pid": "" if kernel else _matching(_PID, _string(entry, "_PID")),
+        "pid": "" if kernel or _is_of_others(entry) else _matching(_PID, _string(entry, "_PID")),
         "level": _matching(_PRIORITY, _string(entry, "PRIORITY")),
     }
     return Envelope(

@@ -82,6 +82,9 @@ _NUMBERED_SPEAKER = (
 )
 #: What has a number in brackets behind it that is no process.
 _IDENT = r"(?!(?:(?:local|global|node)[_-]?)?(?:rank|step|epoch|iter|stage|layer|device|core)[\[:])[^\s\[\]:]{1,80}"
+#: `systemd[1]` speaks of others.
+_NUMBERED = rf"(?:systemd\[1\]|{_IDENT}\[{_PID}\])"
+_PROGRAM = rf"(?:systemd\[1\]|{_IDENT}(?:\[{_PID}\])?)"
 _LOGGER = r"(?P<component>[A-Za-z_][\w.]{0,200})"
 _SECONDS = r"(?P<seconds>\d{1,9})\.(?P<fraction>\d{1,9})"
 _BOOT = r"\[ {0,11}(?P<seconds>\d{1,9})\.(?P<fraction>\d{6})(?: {0,8}<[ \d.]{1,20}>)?\]"
@@ -170,8 +173,8 @@ _RUNTIME_FORMS = (
 #: What the logger of a system keeps: rsyslog, journalctl -o short-iso.
 _LOGGED = (
     _kernel(rf"{ISO} {_HOST} kernel: ", timestamps.calendar),
-    _transport(rf"(?=\d{{4}}-\d\d-\d\dT[\d:]{{8}}[^,]){ISO} {_SPEAKER} {_IDENT}\[{_PID}\]: ", timestamps.calendar),
-    _transport(rf"{ISO} {_NUMBERED_SPEAKER} {_IDENT}\[{_PID}\]: ", timestamps.calendar),
+    _transport(rf"(?=\d{{4}}-\d\d-\d\dT[\d:]{{8}}[^,]){ISO} {_SPEAKER} {_NUMBERED}: ", timestamps.calendar),
+    _transport(rf"{ISO} {_NUMBERED_SPEAKER} {_NUMBERED}: ", timestamps.calendar),
 )
 _STAMPED = (
     _transport(rf"{ISO} (?:stdout|stderr) (?P<partial>[FP])(?:$| )", timestamps.calendar),  # CRI
@@ -205,7 +208,7 @@ _SRUN = _label(r" {0,6}(?P<rank>\d{1,6}): ", When.BEFORE_HEADERS)
 
 _LOGGED_SINCE_BOOT = (  # journalctl -o short-monotonic
     _kernel(rf"{_BOOT} (?P<host>[\w.-]{{1,255}}) kernel: ", timestamps.boot),
-    _transport(rf"{_BOOT} (?P<host>[\w.-]{{1,255}}) {_IDENT}\[{_PID}\]: ", timestamps.boot),
+    _transport(rf"{_BOOT} (?P<host>[\w.-]{{1,255}}) {_NUMBERED}: ", timestamps.boot),
 )
 _BRACKETED = (
     _label(r"\[rank(?P<rank>\d{1,6})\](?:: ?| |(?=\[))"),  # torch, torchrun and loggers: the global rank
@@ -247,7 +250,7 @@ _PRIORITISED = (_kernel(rf"<(?:(?P<level>[0-7])|\d{{2,3}})>\[ {{0,11}}{_SECONDS}
 
 _LOGGED_IN_A_YEAR = (
     _kernel(rf"{SYSLOG} {_HOST} kernel: ", timestamps.yearless),
-    _transport(rf"{SYSLOG} {_SPEAKER} {_IDENT}(?:\[{_PID}\])?: ", timestamps.yearless),
+    _transport(rf"{SYSLOG} {_SPEAKER} {_PROGRAM}: ", timestamps.yearless),
 )
 _DAYS = (
     *_LOGGED_IN_A_YEAR,
@@ -259,7 +262,7 @@ _ZONE_NAME = r"(?:(?:[A-Z]{2,5}|[+-]\d{2}(?:\d{2})?) )?"
 
 _WEEKDAYS = (  # journalctl -o short-full
     _kernel(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_HOST} kernel: ", timestamps.calendar),
-    _transport(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_SPEAKER} {_IDENT}(?:\[{_PID}\])?: ", timestamps.calendar),
+    _transport(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_SPEAKER} {_PROGRAM}: ", timestamps.calendar),
 )
 
 _OF_LOGGERS = (*_LOGGED, *_LOGGED_SINCE_BOOT, *_LOGGED_IN_A_YEAR, *_WEEKDAYS)
