@@ -48,8 +48,9 @@ def names_of_hosts(
 
     A host that goes with two instances (a launcher's log that collects many hosts' lines) proves nothing; and where one has had
     the name of another, nothing tells which of them it is now, unless that other has a name of its own. The name that is
-    shown is a hint's, else what Kubernetes calls it (`nodes`), by which it can be cordoned: so too where the hint only
-    leaves out the domain, and where its records mostly say that. One that only numbers the hosts of a job (`node_1`) is shown where there is no other.
+    shown is a hint's, else what Kubernetes calls it (`nodes`), by which it can be cordoned: so too where the hint only leaves out
+    the domain, and where its records mostly say that. One that only numbers the hosts of a job (`node_1`) is shown where there is
+    no other.
     """
     aliases, facts = _Aliases(), list(facts)
     told = Counter(fact.place.host for fact in facts)
