@@ -66,6 +66,7 @@ from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
 from neuron_doctor.collectors.line_labels import KIND as LABEL
 from neuron_doctor.collectors.line_labels import placed_by_labels
 from neuron_doctor.collectors.lone_machine import lone_machine, taken_on_it
+from neuron_doctor.collectors.lone_terminals import at_its_prompts
 from neuron_doctor.collectors.no_host_words import (
     GROUPINGS,
     NO_HOST,
@@ -75,7 +76,6 @@ from neuron_doctor.collectors.no_host_words import (
     words_of,
 )
 from neuron_doctor.collectors.own_words import hosts_in_own_words
-from neuron_doctor.collectors.prompts import PROMPT
 from neuron_doctor.collectors.sections import KIND as HEADING
 from neuron_doctor.collectors.sections import sectioned
 from neuron_doctor.collectors.shared_names import hosts_of_shared_names
@@ -162,9 +162,7 @@ def _by_path(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
 def _on_one_machine(collection: Collection) -> Collection:
     """The same; what was taken on the one machine that there is, is of it."""
     paths = taken_on_it(collection.sources)
-    terminals = {fact.span.path for fact in collection.facts if fact.kind == HEADING and fact.data["form"] == PROMPT}
-    if terminals and (shown := lone_machine(collection, prompting=True)):
-        collection = _of_terminals(collection, terminals, shown)
+    collection = at_its_prompts(collection)
     host = lone_machine(collection) if paths else None
     if host is None:
         return collection
@@ -172,18 +170,6 @@ def _on_one_machine(collection: Collection) -> Collection:
     ids = {source.path: source.id for source in sources if source.path in paths}
     facts = (_at(fact, host, ids) if fact.span.path in ids else fact for fact in collection.facts)
     return Collection(sources, tuple(facts))
-
-
-def _of_terminals(collection: Collection, paths: Iterable[str], host: str) -> Collection:
-    """The same, with what the host showed at its own prompts."""
-    facts = _by_path(fact for fact in collection.facts if fact.span.path in paths)
-    placed = (sectioned(facts[path], {host.casefold(): host}, alone=True) for path in facts)
-    below = {
-        id(facts[path][number]): place
-        for path, found in zip(facts, placed, strict=True)
-        for number, place in found.items()
-    }
-    return replace(collection, facts=tuple(replace(f, place=below.get(id(f), f.place)) for f in collection.facts))
 
 
 def _labelled(source: Source, facts: Mapping[str, Sequence[Fact]], labels: Mapping[str, str]) -> dict[int, str]:
