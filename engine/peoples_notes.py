@@ -16,7 +16,8 @@ LEFT_OUT = "it reads like notes of people, and its records were left out"
 
 def without_notes(collection: Collection) -> Collection:
     """The collection without the facts of notes, each with a problem that says so. A ticket into which somebody pasted the log
-    of the job, steps and all, is that log, if none was collected; so is one with a process of which something else tells, too."""
+    of the job, steps and all, is that log, if none was collected; so is one with how the job ended, where no log has a time, and
+    one with a process of which something else tells, too."""
     notes = {source.id for source in collection.sources if source.kind == "notes"}
     if not notes:
         return collection
@@ -25,7 +26,9 @@ def without_notes(collection: Collection) -> Collection:
     if not any(source.kind == "log" for source in run):
         notes -= {fact.source for fact in collection.facts if fact.kind == "progress"}
     if not any(fact.kind in OF_RUNS and fact.source not in notes for fact in collection.facts):
+        dated = any(source.kind == "log" and source.first for source in run)
         notes -= _of_known_processes(collection.facts, notes)
+        notes -= set() if dated else {fact.source for fact in collection.facts if fact.kind in OF_RUNS}
     if all(source.id in notes for source in run):
         return collection
     told = (Problem(LEFT_OUT),)

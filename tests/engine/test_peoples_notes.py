@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from builders import hit, pack, progress, rule, source
+from msgspec.structs import replace
 
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Collection, Fact, Source
@@ -41,3 +42,23 @@ def test_a_ticket_with_the_steps_of_the_job_is_its_log_where_none_was_collected(
     assert run(tmp_path / "a", noted, steps, sources=(ticket, kernel)).verdict.status is Status.ROOT_CAUSE
     assert run(tmp_path / "b", noted, steps, sources=(ticket, kernel, log)).verdict.status is Status.HEALTHY
     assert run(tmp_path / "c", noted, sources=(ticket, kernel)).verdict.status is Status.HEALTHY
+
+
+def test_a_ticket_with_a_process_that_another_source_names_is_of_this_run(tmp_path: Path) -> None:
+    noted = hit("broke", host="b", device=7, pid=88314, source="issue.md")
+    ticket, shown = source("issue.md", kind="notes"), source("comment.txt", first=0)
+    for pid, status in ((88314, Status.ROOT_CAUSE), (4711, Status.HEALTHY)):
+        opened = replace(hit("x", host="b", pid=pid, source="comment.txt"), kind="attach", data={"slot": 1})
+        assert run(tmp_path / f"a{pid}", noted, opened, sources=(ticket, shown)).verdict.status is status
+    moved = progress(source="comment.txt")
+    assert run(tmp_path / "c", noted, opened, moved, sources=(ticket, shown)).verdict.status is Status.HEALTHY
+
+
+def test_a_ticket_that_says_how_the_job_ended_counts_beside_what_has_no_time(tmp_path: Path) -> None:
+    noted = hit("broke", host="b", device=7, source="description.md")
+    ended = replace(noted, kind="launcher-failure", data={"launcher": "torchrun", "exitcode": -6})
+    ticket = source("description.md", kind="notes")
+    process = replace(hit("x", pid=5, source="ps.txt"), kind="process", data={"command": "python -m ipykernel"})
+    for first, status in ((None, Status.ROOT_CAUSE), (0.0, Status.HEALTHY)):
+        others = source("ps.txt", first=first)
+        assert run(tmp_path / f"a{first}", noted, ended, process, sources=(ticket, others)).verdict.status is status
