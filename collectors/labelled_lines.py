@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection as Sized
 from collections.abc import Iterable, Mapping, Sequence
 
+from neuron_doctor.collectors.line_labels import KIND
 from neuron_doctor.collectors.sibling_hosts import HOST_KINDS
 from neuron_doctor.engine.facts import Fact, Source
 from neuron_doctor.engine.regexes import regex
@@ -22,7 +23,10 @@ _LABEL = regex(
 
 
 def label_of(fact: Fact) -> str:
-    """The word before the line of this record, in lower case, or nothing."""
+    """The word before the line of this record, in lower case, or nothing. One that nothing but a blank sets apart is known where
+    nearly all lines of its log begin so (`line_labels`)."""
+    if fact.kind == KIND:
+        return str(fact.data["name"]).casefold()
     found = _LABEL.match(fact.span.text)
     return (found["bracketed"] or found["bare"]).casefold() if found else ""
 
