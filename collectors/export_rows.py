@@ -84,7 +84,7 @@ def rows(data: bytes) -> Iterator[Row]:
     if _TITLES.match(data):
         table = csv.reader(StringIO(data.decode("utf-8-sig", "replace")))
         titles = next(table)
-        names = [name.lower() for name in titles] if _TITLED.match(data) else titles
+        names = [name.strip().lower() for name in titles] if _TITLED.match(data) else [name.strip() for name in titles]
         yield from (dict(zip(names, cells, strict=False)) for cells in table)
         return
     shapes = (_RESULTS, _ROWS, *(frame for name, frame in _FRAMES if name in data[:HEAD]))

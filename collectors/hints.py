@@ -66,9 +66,9 @@ _EVIDENCE = (
     r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|(?:docker|container|pod)?logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|jobs?"
     r"|run|console|epilog(?:ue)?|prolog(?:ue)?|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data|df|du|free|uptime|uname|ulimit|limits"
     r"|mount|meminfo|cpuinfo|vmstat|iostat|lsof|ethtool|chronyc|timedatectl|ss|netstat|dkms|dpkg|rpm|pip"
-    r"|sosreport|before|after|pre|post|previous|tail|full|stacks?|py-?spy|backtraces?)"
+    r"|sosreport|ssm|session|terminal|typescript|tmux|screen|before|after|pre|post|previous|tail|full|stacks?|py-?spy|backtraces?)"
 )
-_EVIDENCE_BEFORE = regex(rf"(?:{_EVIDENCE}[-_.])+", re.IGNORECASE)
+_EVIDENCE_BEFORE = regex(rf"(?:{_EVIDENCE}[-_.@])+", re.IGNORECASE)
 #: `neuron-dev-b`: a part of the name, unless it is that of a tool, or what follows tells itself.
 _NEURON_ALONE = regex(
     r"neuron-(?!(?:ls|top|monitor|det|profile|cc|driver|rt|sysfs|logs?|dmesg)(?![a-z\d])|ip-\d|i-0|\d)", re.IGNORECASE
@@ -77,7 +77,7 @@ _NEURON_ALONE = regex(
 _NOUN_BEFORE = regex(r"(?:node|host|instance)[-_.](?=ip-\d|i-0)", re.IGNORECASE)
 #: The number of a job, and of a task of an array, behind what that is called (`%x_%A_%a_%N.out` of sbatch).
 _JOB_BEFORE = regex(r"(?:[a-z][\w.-]{0,60}?[-_.])?\d{2,12}[-_.](?:\d{1,6}[-_.])?(?=ip-\d)", re.IGNORECASE)
-_EVIDENCE_AFTER = regex(rf"[-_.]{_EVIDENCE}$", re.IGNORECASE)
+_EVIDENCE_AFTER = regex(rf"[-_.@]{_EVIDENCE}$", re.IGNORECASE)
 
 _NOUN = r"(?:node|host|compute|server|machine|vm|instance|algo|head|master|cn)"
 _NUMBER = r"(?:\d{1,5}|[-_](?:\d{1,5}|[a-z]))"  # node7, node-7, node-b

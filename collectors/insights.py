@@ -118,7 +118,7 @@ def _stream(row: Row) -> str:
         container = _first(row, _CONTAINERS)
         return clean(f"{_node(host)}pods/{pod}/{container}.log" if container else f"{_node(host)}pods/{pod}.log")
     if not host:
-        return member_of_stream(_first(row, _STREAMS))
+        return member_of_stream(_first(row, _STREAMS).strip())
     return clean(f"{_node(host)}{_first(row, _FILES).strip('/') or UNNAMED}")
 
 

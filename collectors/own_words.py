@@ -7,11 +7,12 @@ The log of a whole job says so as well, of the host of its launcher alone. So a 
 - it names one host, and no infodump in it names another one, unless that shows the instance after which the host is called
   (`hyperpod-i-0abc...`): a pod has a name of its own; it is no pod's, and not the output of a whole Slurm job;
 - torchrun names it where it reports how its own workers ended; or a rank is said to be on it, or it is the label before the
-  settings of one (`[heron2] SLURM_PROCID=42`), and known for a host; or the name is known for a host or has the shape of one (a
-  container's id and a pod's name are none), or the variable is one that never names anything else (`SLURMD_NODENAME`); or the
-  program calls it a host among its own settings (`host=hera node_rank=2 world=128`), the word is none that a container or a
-  part of a program is called by, and there are no pods; whoever saved the log may have said it in its first line
-  (`# node: ip-10-0-3-7`); the prompts of a terminal do, where all that stands below them may be what their own host showed;
+  settings of one (`[heron2] SLURM_PROCID=42`), and known for a host; or the name is known for a host or has the shape of one
+  (a container's id and a pod's name are none), or the variable is one that never names anything else (`SLURMD_NODENAME`); or
+  the program calls it a host among its own settings (`host=hera node_rank=2 world=128`), the word is none that a container or
+  a part of a program is called by, and there are no pods; whoever saved the log may have said it in its first line (`# node:
+  ip-10-0-3-7`, or a heading, `##### trn-w2 #####`, and no other host heads anything below); the prompts of a terminal do,
+  where all that stands below them may be what their own host showed;
 - sources that name another host ran at the same time, or did so in each attempt (or tell all of ranks in it), tell of no rank
   that it tells of, and two hosts at least tell of processes of their own. What one `mpirun` says for all has no such neighbour.
 """
@@ -26,7 +27,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from neuron_doctor.collectors.hints import has_shape_of_host
 from neuron_doctor.collectors.no_host_words import GROUPINGS, NO_HOST_OF_LINES, may_name_a_host, words_of
-from neuron_doctor.collectors.prompts import PROMPT
+from neuron_doctor.collectors.prompts import ECHO, PROMPT
+from neuron_doctor.collectors.sections import KIND as HEADING
 from neuron_doctor.collectors.sections import is_of_log
 from neuron_doctor.collectors.shown_machines import Shows, shown_by
 from neuron_doctor.collectors.sibling_hosts import Telling, beside_each_other, share_an_attempt, telling
@@ -78,7 +80,7 @@ def hosts_in_own_words(
 def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | None:
     """The one host that a source names for its own. Where there are `pods`, a word may be the name of one."""
     facts = list(facts)
-    own, others, instances = set(), set(), set()
+    own, others, instances = _heading(facts, known), set[str](), set[str]()
     prompts = _prompts_among_others(facts)
     for fact in facts:
         if fact.kind == "env" and fact.span.offset in prompts:
@@ -103,6 +105,13 @@ def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | 
     [name] = own
     itself = instances == {instance_in(name)} and len(others) == 1
     return (name or None) if itself or not others - {name.casefold()} else None
+
+
+def _heading(facts: Iterable[Fact], known: Sized[str]) -> set[str]:
+    """The host in the heading that a file begins with, if no other heading in it names another one."""
+    headings = [fact for fact in facts if fact.kind == HEADING and fact.data["form"] not in (PROMPT, ECHO)]
+    named = {name: fact.span.offset for fact in headings if _is_host(name := str(fact.data["name"]), known)}
+    return set(named) if list(named.values()) == [0] else set()
 
 
 def _prompts_among_others(facts: Sequence[Fact]) -> frozenset[int]:

@@ -3,7 +3,8 @@
     == moe-task-1 rank 16: py-spy dump --pid 200 (02:56 UTC)
     Process 200: python3 -u pretrain.py
 
-In containers the processes of each host have the same numbers, so that a number alone is nobody's: the heading above is.
+In containers the processes of each host have the same numbers, so that a number alone is nobody's: the heading above is. Where a
+parallel shell mixes the lines of hosts that are not known, several headings stand above the first stack, and tell nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Collection, Fact
+
+#: A file, the host and the container in it, as far as they are known, and the number of a process.
+_Process = tuple[str, str | None, str | None, int]
 
 
 def placed_by_stack_headings(collection: Collection) -> Collection:
@@ -27,15 +31,20 @@ def placed_by_stack_headings(collection: Collection) -> Collection:
 
 
 def _ranks(facts: Iterable[Fact]) -> Iterator[tuple[Fact, int]]:
-    told: dict[tuple[str, int], int] = {}
-    for fact in sorted(
-        (f for f in facts if f.kind in ("identity", "stack") and f.place.pid is not None), key=_in_order
-    ):
-        process = (fact.span.path, fact.place.pid or 0)
+    told: dict[_Process, int] = {}
+    open_, mixed = set[_Process](), set[_Process]()
+    stacks: list[tuple[Fact, _Process, int]] = []
+    for fact in sorted((f for f in facts if f.kind in ("identity", "stack") and f.place.pid is not None), key=_in_order):
+        process = (fact.span.path, fact.place.host, fact.place.container, fact.place.pid or 0)
         if fact.kind == "identity" and fact.place.rank is not None:
+            if process in open_ and told[process] != fact.place.rank:
+                mixed.add(process)
             told[process] = fact.place.rank
+            open_.add(process)
         elif fact.kind == "stack" and fact.place.rank is None and process in told:
-            yield fact, told[process]
+            open_.discard(process)
+            stacks.append((fact, process, told[process]))
+    yield from ((fact, rank) for fact, process, rank in stacks if process not in mixed)
 
 
 def _in_order(fact: Fact) -> tuple[str, int, bool]:

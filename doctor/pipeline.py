@@ -126,9 +126,9 @@ def collect_inputs(inputs: Iterable[Input], engine: Engine) -> Collection:
 
 def _placed(collection: Collection) -> Collection:
     """With the pods, the ranks, the attempts and the hosts that only the whole tells."""
-    timed = placed_by_stack_headings(timed_by_the_lines_above(collection))
+    timed = timed_by_the_lines_above(collection)
     of_pods = placed_by_one_process(placed_by_pods(placed_by_commands(placed_by_rank_directories(timed))))
-    return placed_by_legends(placed_by_layout(placed_by_attempts(of_pods)))
+    return placed_by_stack_headings(placed_by_legends(placed_by_layout(placed_by_attempts(of_pods))))
 
 
 def _with_zone(facts: Iterable[Fact], zone: ZoneInfo) -> Iterator[Fact]:

@@ -80,6 +80,8 @@ INSTANCE = "i-0123456789abcdef0"
         ("sosreport-node3-2026-01-31-abcdefg-obfuscated.tar.xz!x/dmesg", "node3"),
         ("sosreport-willow-2026-11-17-4dfa4d6.tar.xz!x/dmesg", "willow"),
         ("sosreport-willow-01234567-2026-11-17-abcdefg.tar.xz!x/dmesg", "willow"),
+        ("dmesg@node3.txt", "node3"),
+        ("ssm-session-algo-3.txt", "algo-3"),
         ("sosreport-ml2node17-CASE55120-2026-09-02-qwjfkde/var/log/messages", "ml2node17"),
         ("sosreport-gpu-20240117-2026-11-17-abcdefg.tar.xz!x/dmesg", "gpu-20240117"),
         ("sosreport-node-100234-01234567-2026-11-17-abcdefg.tar.xz!x/dmesg", "node-100234"),
