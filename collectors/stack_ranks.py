@@ -34,7 +34,9 @@ def _ranks(facts: Iterable[Fact]) -> Iterator[tuple[Fact, int]]:
     told: dict[_Process, int] = {}
     open_, mixed = set[_Process](), set[_Process]()
     stacks: list[tuple[Fact, _Process, int]] = []
-    for fact in sorted((f for f in facts if f.kind in ("identity", "stack") and f.place.pid is not None), key=_in_order):
+    for fact in sorted(
+        (f for f in facts if f.kind in ("identity", "stack") and f.place.pid is not None), key=_in_order
+    ):
         process = (fact.span.path, fact.place.host, fact.place.container, fact.place.pid or 0)
         if fact.kind == "identity" and fact.place.rank is not None:
             if process in open_ and told[process] != fact.place.rank:

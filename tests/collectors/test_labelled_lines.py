@@ -49,3 +49,11 @@ def test_a_line_without_a_label_stays_where_it_is(tmp_path: Path) -> None:
     log = f"[merlin:1] {LOST}[kestrel:0] {LOST}{LOST}"
     found = hosts(tmp_path, {"job.log": log, "dmesg.merlin": DMESG, "dmesg.kestrel": DMESG})
     assert found["job.log"] == {"merlin", "kestrel", None}
+
+
+def test_names_that_a_blank_sets_apart_are_hosts_where_nearly_all_lines_begin_so(tmp_path: Path) -> None:
+    log = "".join(f"{name} {LOST}" for name in ("r12-u07", "r12-u08", "r12-u09") for _ in range(8))
+    kernels = {f"r12-u0{n}_dmesg.txt": DMESG for n in (7, 8, 9)}
+    found = hosts(tmp_path, {"job.o30177": log, "r12-u08_apt_history.log": LOST, **kernels})
+    assert found["job.o30177"] - {None} == {"r12-u07", "r12-u08", "r12-u09"}
+    assert found["r12-u08_apt_history.log"] == {"r12-u08"}

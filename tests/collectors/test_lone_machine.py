@@ -47,6 +47,7 @@ def test_a_machine_that_names_itself_has_what_lies_beside_it(tmp_path: Path, fil
         {"sacct.txt": "JobID|JobName|State|ExitCode|NodeList\n7|train|FAILED|1:0|serve-[3-4]\n"},
         {"sacct.txt": "JobID|JobName|State|ExitCode\n7|train|FAILED|1:0\n"},  # on how many nodes is not said
         {"env.txt": "SLURM_NNODES=2\nSLURM_JOB_ID=7\nNEURON_RT_LOG_LEVEL=INFO\n"},
+        {"out/x_ip-10-0-0-9_trial.out": "step 1\n"},
         {"env.txt": "MASTER_ADDR=10.2.0.9\nMASTER_PORT=29500\nNEURON_RT_LOG_LEVEL=INFO\n"},
         {"job.log": "+ torchrun --nnodes=2 --nproc_per_node=32 train.py\n"},
         {"job.log": '  args: ["--nnodes", "1:4", "train.py"]\n'},

@@ -47,6 +47,23 @@ def test_two_streams_of_one_host_beside_one_of_another_are_there_too() -> None:
     assert hosts(said(A, "node3"), said("x/e.log", "node3"), said(B, "node4")) == {"node3", "node4"}
 
 
+def banner(path: str, name: str, offset: int = 0) -> Fact:
+    return replace(
+        fact(path, "section", form="banner", name=name), span=Span(path, offset, 10, 1, 1, f"#### {name} ####")
+    )
+
+
+def headed(path: str, host: str, *more: Fact) -> Collection:
+    return stream(path, banner(path, host), banner(path, "date", 20), of_process(path), *more)
+
+
+def test_a_file_that_a_heading_with_a_host_begins_is_of_that_host() -> None:
+    assert hosts(headed("probe/a.txt", "node3"), headed("probe/b.txt", "node4")) == {"node3", "node4"}
+    among = banner("probe/a.txt", "node5", 40)
+    assert hosts(headed("probe/a.txt", "node3", among), headed("probe/b.txt", "node4")) == {None}
+    assert hosts(headed("probe/a.txt", "uptime"), headed("probe/b.txt", "free")) == {None}
+
+
 def test_one_stream_alone_may_be_that_of_the_whole_job() -> None:
     assert hosts(said(A, "ip-10-0-12-83")) == {None}
     assert hosts(said(A, "ip-10-0-12-83"), said(B, "ip-10-0-12-83")) == {None}
