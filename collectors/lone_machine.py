@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from neuron_doctor.collectors.known_hosts import known_hosts
 from neuron_doctor.collectors.line_forms import host_of_logger
-from neuron_doctor.collectors.prompts import PROMPT
+from neuron_doctor.collectors.prompts import PROMPT, SESSION
 from neuron_doctor.collectors.sibling_hosts import HOST_KINDS
 from neuron_doctor.engine.facts import Collection, Fact, Source
 from neuron_doctor.engine.regexes import regex
@@ -83,6 +83,8 @@ def _named_by_itself(collection: Collection) -> Iterator[str]:
         host = fact.place.host
         if host and (kinds.get(fact.span.path) == "hostname" or host_of_logger(fact.span.text) == host):
             yield host
+        elif fact.kind == "section" and fact.data["form"] == SESSION:
+            yield str(fact.data["name"])
 
 
 def _speaks_of_another(fact: Fact, name: str) -> bool:

@@ -8,6 +8,9 @@ kernel's log. Of what stands below, up to the next heading or prompt of whatever
 all lines are where the command shows a log or a state of the host (`shown_machines`), or where the command above the headings is
 a loop that asks each host for such (`for h in a b; do echo "## $h"; ssh $h lsmod; done`).
 
+Below the heading of a host, and below what `hostname` said under one of its own, headings that are commands (`===== dmesg -T =====`)
+are of that host where such a command shows its machine.
+
 Below a prompt that names its host stands what its command shows of this host, and nothing where it shows anything else: of the
 kernel's log its lines, up to the first other one; of a state no line of a log, and only the next few where no prompt follows.
 A file that is called after a host is of that one. The output of a job is of the host where prompts of several hosts show: there
@@ -33,6 +36,7 @@ from msgspec.structs import replace
 from neuron_doctor.collectors.command_lines import asked_by_ssh, pipelines, tool_of
 from neuron_doctor.collectors.hints import has_shape_of_host
 from neuron_doctor.collectors.loops import EACH, loop_of
+from neuron_doctor.collectors.no_host_words import may_name_a_host
 from neuron_doctor.collectors.prompts import ECHO, PROMPT, SESSION
 from neuron_doctor.collectors.shell_prompts import prompt_of
 from neuron_doctor.collectors.shown_machines import Shown, Shows, name_of_file, shown_by
@@ -42,6 +46,8 @@ from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
 KIND = "section"
+#: What headings have in common that are commands below those of hosts.
+_PARTS = "parts"
 _NUMBER = regex(r"\d+")
 #: What may leave a shell, or begin another one within it.
 _LEAVING = """
@@ -106,12 +112,12 @@ def _in_order(heading: Fact) -> tuple[int, bool]:
 
 def _headings(facts: Iterable[Fact], known: Mapping[str, str]) -> Iterator[_Heading]:
     """The headings, in the order of the log. What a shell echoes goes on with what the command above it shows."""
-    session, above, loop = "", _Heading(-1), None
+    session, above, loop, headed = "", _Heading(-1), None, ""
     for fact in facts:
         name, command = str(fact.data["name"]), str(fact.data.get("command") or "")
         offset, form = fact.span.offset, fact.data["form"]
         if form == SESSION:
-            session = name
+            session = headed = name
             yield _Heading(offset, name, sure=True, group=form)
         elif form == PROMPT:
             prompt = prompt_of(fact.span.text)
@@ -125,12 +131,23 @@ def _headings(facts: Iterable[Fact], known: Mapping[str, str]) -> Iterator[_Head
             above = _echoed(offset, command, shown, above)
             yield above
             above = above if above.own else _Heading(offset)
+        elif headed and (part := _part(offset, f"{name} {command}", headed)):
+            yield part
         else:
+            headed = name if name.casefold() in known or (_NUMBER.search(name) and may_name_a_host(name)) else headed
             what = _of_loop(name, loop)
             sure = what is not None
             shown = _by_files(shown_by(command, name, asked=True), known)
             what = what or (shown.what if shown.host in ("", name) else Shows.OTHERS)
             yield _Heading(offset, name, what, sure=sure, group=(form, command, _shape(name.casefold())))
+
+
+def _part(offset: int, command: str, host: str) -> _Heading | None:
+    """The heading of what a command showed, below that of the host on which a script asked for it; None where it is none."""
+    shown = shown_by(command, host, asked=True)
+    if shown.host != host or shown.what is Shows.JOB:
+        return None
+    return _Heading(offset, host, shown.what, group=(_PARTS, _shape(host.casefold())))
 
 
 def _leaves(command: str) -> bool:
@@ -198,7 +215,7 @@ def _hosts(headings: Sequence[_Heading], facts: Iterable[Fact], known: Mapping[s
         name = heading.name.casefold()
         if name in known or has_shape_of_host(name) or heading.sure or heading.own:
             found[name] = known.get(name, heading.name)
-        elif _NUMBER.search(name) and not heading.own:
+        elif _NUMBER.search(name) and not heading.own and may_name_a_host(name):
             alike[heading.group].setdefault(name, heading)
     several = [named for named in alike.values() if len(named) > 1]
     kernels = set(_above_kernels(headings, facts)) if several else set()
