@@ -43,10 +43,35 @@ _OF_CLUSTERS = frozenset({"kubectl"})
 #: What only a job of several processes says, wherever its others are.
 _OF_OTHERS = frozenset({"collective", "process-groups", "lost-host"})
 
+#: Machines from which people work on others are called so.
+_ENTRY = frozenset(
+    [
+        "login",
+        "head",
+        "bastion",
+        "submit",
+        "gateway",
+        "gw",
+        "jump",
+        "jumphost",
+        "frontend",
+        "mgmt",
+        "admin",
+        "master",
+        "controller",
+        "laptop",
+        "macbook",
+        "desktop",
+    ]
+)
+_BETWEEN_WORDS = regex(r"[-_.\d]+")
 #: What a shell is told that runs on other machines, or may.
 _STARTS_ELSEWHERE = regex(
     r"\b(?:ssh|scp|rsync|srun|sbatch|salloc|qsub|bsub|flux|kubectl|oc|helm|ansible\S{0,12}|pdsh|clush|pssh|parallel-ssh|ray|dask"
-    r"|mpirun|mpiexec|orterun|sky|gcloud|aws (?:batch|sagemaker|ecs|eks)|submit\w{0,20}|launch\w{0,20})\b|--hosts?\b"
+    r"|mpirun|mpiexec|orterun|sky|gcloud|aws (?:batch|sagemaker|ecs|eks)|submit\w{0,20}|launch\w{0,20})\b"
+    r"|-hosts?\b|host_?(?:file|list)|-hf\b"
+    # a script may ask others
+    r"|(?:^|[\s;&|])(?:(?:nohup|sudo|time|exec|bash|sh|zsh|source|\.) )*(?:\./|[\w/.-]{0,200}\.sh\b)"
 )
 #: A file that is called after another machine may be of that one, or tell of it.
 _EC2 = regex(r"(?<![a-z\d])ip(?:-\d{1,3}){4}(?![a-z\d])")
@@ -63,6 +88,8 @@ def lone_machine(collection: Collection, *, prompting: bool = False) -> str | No
     prompts = [fact for fact in collection.facts if fact.kind == "section"] if prompting else []
     own = set(_named_by_itself(collection))
     own |= {str(prompt.data["name"]) for prompt in prompts if prompt.data["form"] == PROMPT} - {""}
+    if prompting and any(_ENTRY.intersection(_BETWEEN_WORDS.split(host.casefold())) for host in own):
+        return None
     if len(names) != 1 or len(own) != 1 or any(source.kind in _OF_CLUSTERS for source in collection.sources):
         return None
     [name] = own

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import islice
 
 from msgspec import Struct
 
@@ -25,6 +27,10 @@ _BRACES = regex(
 _NAMED = "n"
 
 
+#: No shell goes through more hosts on a line that somebody typed.
+_MOST = 512
+
+
 class Loop(Struct, frozen=True):
     """What a loop goes through, where it says so in words, and what it does with each (`EACH`)."""
 
@@ -45,9 +51,10 @@ def loop_of(command: str) -> Loop | None:
 def hosts_asked(command: str) -> Iterator[str]:
     """The hosts to which a loop logs in, one after another."""
     loop = loop_of(command)
-    for host in _logins(loop.body) if loop else ():
-        if EACH in host and loop:
-            yield from (name for word in loop.words if _WORD.fullmatch(name := host.replace(EACH, word)))
+    names = (
+        (host.replace(EACH, word) for host in _logins(loop.body) if EACH in host for word in loop.words) if loop else ()
+    )
+    yield from islice(dict.fromkeys(filter(_WORD.fullmatch, names)), _MOST)
 
 
 def _logins(body: str) -> Iterator[str]:
@@ -64,13 +71,20 @@ def _words(listed: str) -> tuple[str, ...]:
         return _counted("", f"{seq['first'] or 1}-{seq['last']}")
     words: list[str] = []
     for word in listed.split():
-        if braces := _BRACES.fullmatch(word):
+        braces = _BRACES.fullmatch(word)
+        if len(words) > _MOST or (braces and _span(braces) > _MOST):
+            return ()
+        if braces:
             words += _counted(braces["before"], braces["each"] or f"{braces['first']}-{braces['last']}")
         elif _WORD.fullmatch(word):
             words.append(word)
         else:
             return ()
     return tuple(words)
+
+
+def _span(braces: re.Match[str]) -> int:
+    return int(braces["last"]) - int(braces["first"]) if braces["first"] else 0
 
 
 def _counted(before: str, numbers: str) -> tuple[str, ...]:

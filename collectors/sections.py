@@ -8,8 +8,8 @@ kernel's log. Of what stands below, up to the next heading or prompt of whatever
 all lines are where the command shows a log or a state of the host (`shown_machines`), or where the command above the headings is
 a loop that asks each host for such (`for h in a b; do echo "## $h"; ssh $h lsmod; done`).
 
-Below the heading of a host, and below what `hostname` said under one of its own, headings that are commands (`===== dmesg -T =====`)
-are of that host where such a command shows its machine.
+Below the heading of a host, and below what `hostname` said under one of its own, headings that are commands (`===== dmesg -T
+=====`) are of that host where such a command shows its machine.
 
 Below a prompt that names its host stands what its command shows of this host, and nothing where it shows anything else: of the
 kernel's log its lines, up to the first other one; of a state no line of a log, and only the next few where no prompt follows.

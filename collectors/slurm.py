@@ -13,10 +13,20 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from neuron_doctor.collectors import slurm_json, squeue
-from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.documents import DamagedDocument, document_of
 from neuron_doctor.collectors.sacct_rows import ROW, SEFF, SEFF_TITLE, bare_records, seff_records
-from neuron_doctor.collectors.snapshot import Line, anonymous, command_of, fact, from_lines, has_form, opening, output
+from neuron_doctor.collectors.snapshot import (
+    Line,
+    anonymous,
+    command_of,
+    fact,
+    from_lines,
+    has_form,
+    lines_of,
+    opening,
+    output,
+)
 from neuron_doctor.collectors.timestamps import dated
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Span, Value
 from neuron_doctor.engine.regexes import regex
@@ -113,19 +123,27 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
 
 
 def _is_json(head: bytes) -> bool:
-    text = head.decode("utf-8", "replace")
-    return slurm_json.BEGINNING.search(text) is not None and slurm_json.OF_ITS_KIND.search(text) is not None
+    """Whether the document begins as one of Slurm's does, and has such a list: a line of a log may hold any of these words."""
+    first = next((line for line in lines_of(head) if line.text.strip() and command_of(line.text) is None), None)
+    text = head[first.offset :].decode("utf-8", "replace") if first else ""
+    forms = (slurm_json.LISTS, slurm_json.OF_ITS_KIND)
+    return slurm_json.BEGINNING.match(text) is not None and all(form.search(text) for form in forms)
 
 
 def _of_json(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     document = document_of(inp.path, [line for line in lines if command_of(line.text) is None])
+    read = False
     try:
         for one in slurm_json.told(document):
+            read = True
             if "NodeName" in one.cells:
                 yield from _node(inp, one.span, one.cells)
             else:
                 yield from _job(inp, one.span, one.cells, one.ended)
     except DamagedDocument as damage:
+        if not read:  # that nothing is said of a failure says nothing
+            inp.records = 0
+            raise UnreadableInput(str(damage)) from damage
         inp.problem(str(damage))
 
 

@@ -17,8 +17,10 @@ from neuron_doctor.engine.facts import Instant, Span
 from neuron_doctor.engine.regexes import regex
 
 #: What is told of each of several: the list, as the first that is one, and what every one in it has.
-_LISTS = regex(r'"(?P<list>jobs|nodes)"\s{0,8}:\s{0,8}\[')
-BEGINNING = regex(r'\s{0,80}\{\s{0,80}"(?:jobs|nodes|meta|last_update|last_backfill)"\s{0,8}:')
+LISTS = regex(r'"(?P<list>jobs|nodes)"\s{0,8}:\s{0,8}\[')
+BEGINNING = regex(
+    r'\s{0,80}\{\s{0,80}"(?:(?:jobs|nodes)"\s{0,8}:\s{0,8}\[|(?:meta|errors|warnings|last_\w{1,20})"\s{0,8}:\s{0,8}[\[{\d])'
+)
 OF_ITS_KIND = regex(r'"(?:job_id|slurmd_version|slurmd_start_time)"\s{0,8}:')
 
 
@@ -32,7 +34,7 @@ class Told(Struct, frozen=True):
 
 def told(document: Document) -> Iterator[Told]:
     """The jobs, each before its steps, and the nodes. Raises DamagedDocument where the text is no JSON any more."""
-    found = _LISTS.search(document.text)
+    found = LISTS.search(document.text)
     if found is None:
         raise DamagedDocument("neither jobs nor nodes")
     for element in elements(document.text, found.end()):

@@ -32,6 +32,7 @@ def placed_by_stack_headings(collection: Collection) -> Collection:
 
 def _ranks(facts: Iterable[Fact]) -> Iterator[tuple[Fact, int]]:
     told: dict[_Process, int] = {}
+    taken: dict[_Process, int] = {}
     open_, mixed = set[_Process](), set[_Process]()
     stacks: list[tuple[Fact, _Process, int]] = []
     for fact in sorted(
@@ -43,9 +44,13 @@ def _ranks(facts: Iterable[Fact]) -> Iterator[tuple[Fact, int]]:
                 mixed.add(process)
             told[process] = fact.place.rank
             open_.add(process)
+            taken.pop(process, None)
         elif fact.kind == "stack" and fact.place.rank is None and process in told:
             open_.discard(process)
-            stacks.append((fact, process, told[process]))
+            if (
+                taken.setdefault(process, fact.span.offset) == fact.span.offset
+            ):  # the next one has a heading that tells none
+                stacks.append((fact, process, told[process]))
     yield from ((fact, rank) for fact, process, rank in stacks if process not in mixed)
 
 

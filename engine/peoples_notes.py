@@ -3,13 +3,18 @@ other hosts."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection as Sized
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import SETTINGS, Collection, Fact, Problem
+from neuron_doctor.engine.facts import SETTINGS, Clock, Collection, Fact, Problem
 from neuron_doctor.engine.last_words import OF_RUNS
+
+#: Processes of containers have such numbers.
+_FIRST = 100
+_DATED, _DAYS_NS = frozenset({Clock.UTC, Clock.HOST_LOCAL}), 2 * 86_400 * 10**9
 
 LEFT_OUT = "it reads like notes of people, and its records were left out"
 
@@ -37,6 +42,21 @@ def without_notes(collection: Collection) -> Collection:
 
 
 def _of_known_processes(facts: Sequence[Fact], notes: Sized[str]) -> set[str]:
-    """The notes with records of a process that other sources name."""
-    named = {fact.place.pid for fact in facts if fact.source not in notes and fact.place.pid is not None}
-    return {fact.source for fact in facts if fact.source in notes and fact.place.pid in named}
+    """The notes with records of a process that other sources name, within days: in containers the first numbers are anybody's,
+    and any number comes again."""
+    processes = [fact for fact in facts if fact.place.pid is not None and fact.place.pid > _FIRST]
+    named: dict[int | None, list[Fact]] = defaultdict(list)
+    for fact in processes:
+        if fact.source not in notes:
+            named[fact.place.pid].append(fact)
+    return {
+        fact.source
+        for fact in processes
+        if fact.source in notes and any(_are_near(fact, other) for other in named[fact.place.pid])
+    }
+
+
+def _are_near(one: Fact, other: Fact) -> bool:
+    """Whether two dates are no more than days apart, in whatever zones; what has none may be of any day."""
+    told = [fact.instant for fact in (one, other) if fact.instant and fact.instant.clock in _DATED]
+    return len(told) < 2 or abs(told[0].ns - told[1].ns) <= _DAYS_NS  # noqa: PLR2004 - both

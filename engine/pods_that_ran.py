@@ -1,6 +1,7 @@
 """Whether a pod that Kubernetes could not start came up after all, or had run before: its own log shows when it spoke.
 
-A volume that is not mounted at the first try is tried again, and the event of the first try stays.
+A volume that is not mounted at the first try is tried again, and the event of the first try stays. An image that could not be
+pulled is that of one container, and another one of the pod may run.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, Source, pod_of
 
-#: What tells of a container that does not come up.
+#: What tells of a container that does not come up; and what keeps all of a pod from it.
 OF_STARTS = frozenset({"FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox", "Failed"})
+_OF_ALL = OF_STARTS - {"Failed"}
 
 
 def with_starts_made_good(facts: Sequence[Fact], sources: Iterable[Source]) -> Sequence[Fact]:
@@ -30,7 +32,7 @@ def with_starts_made_good(facts: Sequence[Fact], sources: Iterable[Source]) -> S
 
 def _is_open(fact: Fact) -> bool:
     told = fact.data
-    return fact.kind == "k8s-event" and told["reason"] in OF_STARTS and not told["resolved"] and "again" not in told
+    return fact.kind == "k8s-event" and told["reason"] in _OF_ALL and not told["resolved"] and "again" not in told
 
 
 def _told(event: Fact, logs: Mapping[str, Sequence[Source]]) -> Fact:

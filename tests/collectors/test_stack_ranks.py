@@ -50,6 +50,10 @@ def test_headings_that_stand_together_tell_nothing_unless_their_hosts_are_known(
     assert ranks(*named) == [0, 1, 2]
 
 
+def test_a_heading_that_tells_no_rank_gives_none_of_the_one_before() -> None:
+    assert ranks(fact("identity", 0, 200, 16), fact("stack", 4, 200), fact("stack", 12, 200)) == [16, None]
+
+
 def test_what_has_a_rank_keeps_it_and_what_stands_above_has_none() -> None:
     assert ranks(fact("stack", 0, 7), fact("identity", 1, 7, 3), fact("stack", 2, 7, 9), fact("stack", 3, 8)) == [
         None,

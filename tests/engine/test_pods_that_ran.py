@@ -46,6 +46,7 @@ def test_it_had_run_before() -> None:
         (event(), [log(5, kind="kubectl")]),
         (event(clock=Clock.HOST_LOCAL), [log(5)]),
         (event("Evicted"), [log(5)]),
+        (event("Failed"), [log(5)]),
         (replace(event(), instant=None), [log(5)]),
     ],
 )
