@@ -14,6 +14,8 @@ from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
 _NUMBER = regex(r"\d+", re.ASCII)
+#: What the first line of a file calls the host (the pattern `heading-own-host`).
+HEADING = "HOST_HEADING"
 #: What every machine calls itself says nothing.
 _ANYBODY = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
@@ -30,6 +32,7 @@ def known_hosts(collection: Collection) -> dict[str, str]:
     no_hosts = set(_pods(collection.facts))
     stated = {s.place.host for s in collection.sources} | set(_stated(collection.facts)) | _told_alike(collection.facts)
     logins = {name for f in collection.facts if f.kind == "login" and _NUMBER.search(name := str(f.data["name"]))}
+    stated |= _heading_alike(collection.facts)
     stated |= logins & {name for source in collection.sources if logins for name in names_in(source.path)}
     names = sorted(name for name in stated if name and name.casefold() not in no_hosts | _ANYBODY)
     short = unique((label.casefold(), label) for label in map(_first_label, names) if label)
@@ -78,6 +81,16 @@ def _told_alike(facts: Iterable[Fact]) -> set[str]:
         if word and is_called(fact.span.path, word):
             alike[_NUMBER.sub("#", fact.span.text.partition(word)[0])].add(word)
     return {word for words in alike.values() if len(words) > 1 for word in words}
+
+
+def _heading_alike(facts: Iterable[Fact]) -> set[str]:
+    """The names that the first lines of several files give their hosts, each another one, by their numbers (`host: neu-n3`)."""
+    alike: dict[str, set[str]] = defaultdict(set)
+    for fact in facts:
+        name = str(fact.data.get("value") or "") if fact.data.get("name") == HEADING and fact.kind == "env" else ""
+        if name and fact.span.offset == 0 and _may_meet_at(name):
+            alike[_NUMBER.sub("#", name)].add(name)
+    return {name for names in alike.values() if len(names) > 1 for name in names}
 
 
 def _pods(facts: Iterable[Fact]) -> Iterator[str]:

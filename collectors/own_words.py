@@ -26,6 +26,7 @@ from collections.abc import Collection as Sized
 from collections.abc import Iterable, Mapping, Sequence
 
 from neuron_doctor.collectors.hints import has_shape_of_host
+from neuron_doctor.collectors.known_hosts import HEADING as HOST_HEADING
 from neuron_doctor.collectors.no_host_words import GROUPINGS, NO_HOST_OF_LINES, may_name_a_host, words_of
 from neuron_doctor.collectors.prompts import ECHO, PROMPT
 from neuron_doctor.collectors.sections import KIND as HEADING
@@ -42,8 +43,6 @@ from neuron_doctor.engine.regexes import regex
 _NODE_VARIABLES = frozenset({"SLURMD_NODENAME", "NODE_NAME", "MY_NODE_NAME", "K8S_NODE_NAME", "SM_CURRENT_HOST"})
 #: What the program calls its host, beside its rank or process (the pattern `settings-own-host`).
 _SETTING = "HOST"
-#: What the first line of a file calls the host (the pattern `heading-own-host`).
-_HEADING = "HOST_HEADING"
 #: Ids of containers, and what Kubernetes gives a pod of a deployment or a job for an end.
 _OF_CONTAINER = regex(rf"[\da-f]{{8,64}}|.{{1,200}}-{SUFFIX}|.{{1,200}}-[a-z\d]{{8,10}}-[a-z\d]{{4,6}}", re.ASCII)
 
@@ -87,7 +86,7 @@ def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | 
             continue
         if fact.kind == "env" and fact.place.host is None and (name := str(fact.data.get("value") or "")):
             variable = fact.data.get("name")
-            said = variable in ("HOSTNAME", _SETTING) or (variable == _HEADING and fact.span.offset == 0)
+            said = variable in ("HOSTNAME", _SETTING) or (variable == HOST_HEADING and fact.span.offset == 0)
             if variable in _NODE_VARIABLES or (said and _is_host(name, known)):
                 own.add(name)
             elif variable == _SETTING:

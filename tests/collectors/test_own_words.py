@@ -64,6 +64,15 @@ def test_a_file_that_a_heading_with_a_host_begins_is_of_that_host() -> None:
     assert hosts(headed("probe/a.txt", "uptime"), headed("probe/b.txt", "free")) == {None}
 
 
+def test_first_lines_that_name_hosts_of_no_known_shape_tell_them_together() -> None:
+    def named(path: str, name: str) -> Collection:
+        return stream(path, env(path, name, "HOST_HEADING"), of_process(path))
+
+    assert hosts(named("att1.txt", "neu-n3"), named("att2.txt", "neu-n4")) == {"neu-n3", "neu-n4"}
+    assert hosts(named("att1.txt", "neu-n3"), named("att2.txt", "cpu-4")) == {None}
+    assert hosts(named("att1.txt", "step-3"), named("att2.txt", "step-4")) == {None}
+
+
 def test_one_stream_alone_may_be_that_of_the_whole_job() -> None:
     assert hosts(said(A, "ip-10-0-12-83")) == {None}
     assert hosts(said(A, "ip-10-0-12-83"), said(B, "ip-10-0-12-83")) == {None}
