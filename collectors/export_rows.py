@@ -1,10 +1,11 @@
 """The records in an answer of a store of logs, one document in JSON or CSV, each as its fields by name.
 
-Formats: CloudWatch Logs Insights, `aws logs get-query-results` (`{"results": [[{"field": "@timestamp", "value": ...}, ...]]}`)
-and what its console exports; Splunk and Datadog as CSV (`_time` with `_raw`; `Date`, `Host`, `Service` with `Message` or
-`Content`); Elasticsearch and OpenSearch (`hits.hits` of `_search`, `_msearch` and a scroll, with `_source` or the lists of
-`fields`; the hits alone, as jq and elasticdump write them); Kibana's Discover (CSV); Loki's `query_range` (`streams` with
-`values`); Splunk (`results`, or a `result` a line). What is within is named by both names: `kubernetes.host`.
+Formats: CloudWatch Logs Insights, `aws logs get-query-results` (`{"results": [[{"field": "@timestamp", "value": ...},
+...]]}`) and what its console exports; Splunk and Datadog as CSV (`_time` with `_raw`; `Date`, `Host`, `Service` with
+`Message` or `Content`); Elasticsearch and OpenSearch (`hits.hits` of `_search`, `_msearch` and a scroll, with `_source` or
+the lists of `fields`; the hits alone, as jq and elasticdump write them); Kibana's Discover (CSV); Loki's `query_range`
+(`streams` with `values`); Splunk (`results`, or a `result` a line); OpenTelemetry (`resourceLogs`, a document a line). What
+is within is named by both names: `kubernetes.host`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 from typing import cast
 
+from neuron_doctor.collectors import members
 from neuron_doctor.collectors.base import HEAD
 from neuron_doctor.collectors.documents import elements
 from neuron_doctor.engine.regexes import regex
@@ -45,6 +47,7 @@ _FRAMES = (
         b'"values"',
         regex(_OPEN + rb"\{" + _ANY + rb'"result"\s{0,40}:\s{0,40}\[\s{0,40}(?=\{\s{0,40}"stream"\s{0,40}:)'),
     ),
+    (b'"resourceLogs"', regex(_OPEN + rb'(?=\{\s{0,40}"resourceLogs"\s{0,40}:\s{0,40}\[)')),
     (b'"_raw"', regex(_OPEN + rb'(?=\{\s{0,40}"preview"\s{0,40}:' + _ANY + rb'"result"\s{0,40}:\s{0,40}\{)')),
     (b'"_raw"', regex(_OPEN + rb"\{" + _ANY + rb'"results"\s{0,40}:\s{0,40}\[\s{0,40}(?=\{)')),
 )
@@ -55,6 +58,8 @@ _WITHIN = ("_source", "fields", "result")
 _DEPTH = 6
 #: A line of Loki is its time, in nanoseconds since 1970, and what it says.
 _VALUES, _LINE = b'"values"', 2
+#: Of OpenTelemetry (OTLP 1.0 as JSON, as the collector's file exporter writes it, a document a line).
+_OTLP, _SAYS = b'"resourceLogs"', ("stringValue", "intValue")
 
 Row = Mapping[str, str]
 
@@ -69,7 +74,7 @@ def has_rows(head: bytes) -> bool:
     if (_RESULTS.match(head) or _ROWS.match(head)) and f'"{TIMES[0]}"'.encode() in head:
         return _has_message(head, titled=False)
     name = next((name for name, frame in _FRAMES if name in head and frame.match(head)), None)
-    return name is not None and (name == _VALUES or _has_message(head, titled=False))
+    return name is not None and (name in (_VALUES, _OTLP) or _has_message(head, titled=False))
 
 
 def _has_message(text: bytes, *, titled: bool) -> bool:
@@ -106,6 +111,10 @@ def rows(data: bytes) -> Iterator[Row]:
 
 def _told(entry: Mapping[str, object]) -> Iterator[Row]:
     """The records of one element: itself, what it was indexed as, or the lines of a stream with its labels."""
+    if isinstance(resources := entry.get("resourceLogs"), list):
+        for resource in resources:
+            yield from _of_resource(resource)
+        return
     labels, lines = entry.get("stream"), entry.get("values")
     if isinstance(labels, dict) and isinstance(lines, list):
         told = dict(_flat(cast("dict[str, object]", labels)))
@@ -115,6 +124,28 @@ def _told(entry: Mapping[str, object]) -> Iterator[Row]:
         return
     within = next((found for name in _WITHIN if isinstance(found := entry.get(name), dict)), entry)
     yield dict(_flat(cast("dict[str, object]", within)))
+
+
+def _of_resource(logs: object) -> Iterator[Row]:
+    """The records of one resource, each with its own attributes and those of what it is from."""
+    told = dict(_attributes(members.dig(logs, "resource")))
+    for scope in _list(logs, "scopeLogs"):
+        for record in _list(scope, "logRecords"):
+            when = members.text(record, "timeUnixNano") or members.text(record, "observedTimeUnixNano")
+            said = members.text(members.dig(record, "body"), _SAYS[0])
+            yield {**told, **dict(_attributes(record)), TIMES[0]: when, MESSAGES[0]: said}
+
+
+def _attributes(one: object) -> Iterator[tuple[str, str]]:
+    for attribute in _list(one, "attributes"):
+        value = members.dig(attribute, "value")
+        if said := next((text for name in _SAYS if (text := members.text(value, name))), ""):
+            yield members.text(attribute, "key"), said
+
+
+def _list(one: object, name: str) -> list[object]:
+    found = members.dig(one, name)
+    return found if isinstance(found, list) else []
 
 
 def _fields(cells: Iterable[object]) -> Iterator[tuple[str, str]]:

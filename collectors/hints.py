@@ -159,7 +159,8 @@ _STREAM = regex(
 )
 _SLURM = regex(r"slurm-(?P<job>\d{1,12})(?:[_.-].{0,100})?\.(?:out|err|log)(?:\..{1,20})?")
 
-_KUBELET_POD = regex(r"[a-z\d-]{1,63}_(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32,36}")
+#: (`<definition>_default_<id>` is a stream of AWS Batch or ECS.)
+_KUBELET_POD = regex(r"[a-z\d-]{1,63}_(?!default_)(?P<pod>[a-z\d.-]{1,253})_[\da-f-]{32,36}")
 _KUBELET_LOG = regex(r"\d{1,4}\.log")
 _KUBELET_LINK = regex(r"(?P<pod>[a-z\d.-]{1,253})_[a-z\d-]{1,63}_(?P<container>[a-z\d-]{1,63})-[\da-f]{64}\.log")
 #: What stands between two hosts, or before the one that is spoken of.

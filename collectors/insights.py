@@ -26,12 +26,13 @@ from neuron_doctor.engine.regexes import regex
 
 #: Logs Insights gives 10,000 records at most; of a longer document the rest is not read (bytes).
 LIMIT = 64 * 1024 * 1024
-_FILES = ("log.file.path", "filename", "source")
+_FILES = ("log.file.path", "log.file.name", "filename", "source")
 _STREAMS = ("@logStream", "logStreamName", "logStream", *_FILES)
 _HOSTS = (
     "kubernetes.host",
     "kubernetes.node_name",
     "kubernetes.node.name",
+    "k8s.node.name",
     "node_name",
     "_HOSTNAME",
     "host.name",
@@ -42,9 +43,14 @@ _HOSTS = (
 )
 #: How Kibana shows a time, unless told otherwise (`dateFormat`).
 _KIBANA = "%b %d, %Y @ %H:%M:%S.%f"
-_PODS, _CONTAINERS = (
-    ("kubernetes.pod_name", "kubernetes.pod.name", "pod", "pod_name", "pod name"),
-    ("kubernetes.container_name", "kubernetes.container.name", "container", "container_name", "container name"),
+_PODS = ("kubernetes.pod_name", "kubernetes.pod.name", "k8s.pod.name", "pod", "pod_name", "pod name")
+_CONTAINERS = (
+    "kubernetes.container_name",
+    "kubernetes.container.name",
+    "k8s.container.name",
+    "container",
+    "container_name",
+    "container name",
 )
 #: Who speaks, where a shipper keeps the head of a line of syslog in fields of its own.
 _PROGRAMS, _KERNEL, _HEAD = ("SYSLOG_IDENTIFIER", "process.name"), "kernel", 100

@@ -264,6 +264,8 @@ _WEEKDAYS = (  # journalctl -o short-full
     _kernel(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_HOST} kernel: ", timestamps.calendar),
     _transport(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_SPEAKER} {_PROGRAM}: ", timestamps.calendar),
 )
+#: mpirun --tag-output --timestamp-output: Thu May  7 10:15:31 2026[1,2]<stderr>:
+_TAGGED = (_transport(rf"{CTIME}(?=\[[^\s\]]{{1,100}}\]<std(?:out|err|diag)>:)", timestamps.calendar),)
 
 _OF_LOGGERS = (*_LOGGED, *_LOGGED_SINCE_BOOT, *_LOGGED_IN_A_YEAR, *_WEEKDAYS)
 
@@ -445,7 +447,7 @@ FORMS = _by_first(
     ("{", _LABELS),
     (".", _DOTS),
     ("ADFJMNOS", _DAYS),
-    ("FMSTW", _WEEKDAYS),
+    ("FMSTW", (*_WEEKDAYS, *_TAGGED)),
     ("N", _NRT),
     ("CDEFINTW", _LEVELLED),
     ("DEFIW", _LETTERED),

@@ -1,5 +1,5 @@
 """Processes at the host that their own account of the machine names (the runtime's infodump: `Nodename: ip-10-0-3-7`). In a
-container that is the name of the pod: they are on the node on which Kubernetes shows it.
+container that is the name of the pod: they are on the node on which Kubernetes shows it. A name that EC2 gives is the host's.
 
 So are the ranks of one log of which this log says where they run:
 
@@ -39,6 +39,8 @@ _OF_NODE = regex(r"(?:^|[-_./!])(?:node|host|worker|machine|algo|instance)[-_]?\
 #: Of these there is need to know which names are those of hosts.
 _NAMING = frozenset({"meeting", "identity"})
 _DIGITS = regex(r"\d+")
+#: What EC2 calls an instance: no container is called so but one that shares the network of its host, and its name.
+_OF_EC2 = regex(r"ip(?:-\d{1,3}){4}(?:\.[\w.-]{1,200})?")
 
 
 def at_their_nodenames(facts: Sequence[Fact]) -> Sequence[Fact]:
@@ -126,7 +128,9 @@ def _of_whole_logs(named: Iterable[tuple[_Speaker, str]], path_of: Mapping[str, 
 
 
 def _placed(fact: Fact, host: str | None, node_of: Mapping[str, str]) -> Fact:
-    if host is None or fact.place.host is not None or fact.place.container is not None:
+    if host is None or fact.place.host is not None:
+        return fact
+    if fact.place.container is not None and not _OF_EC2.fullmatch(host):
         return fact
     if host in node_of:
         return replace(fact, place=replace(fact.place, host=node_of[host], container=host))

@@ -231,6 +231,7 @@ def test_no_host_is_guessed(path: str) -> None:
         ("pods/t-0/main.log", {"container": "t-0/main"}),
         ("pods/t-0.log", {"container": "t-0"}),
         ("pods/train_t-0/main/0.log", {"container": "t-0/main"}),
+        (f"pods/mnp-neuron_default_{'b7' * 16}", {"container": f"mnp-neuron_default_{'b7' * 16}"}),
         ("pods/train_t-0_1b2c3d/main/0.log", {"container": "t-0/main"}),
     ],
 )

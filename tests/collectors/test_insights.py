@@ -208,6 +208,34 @@ def test_the_streams_of_loki_have_their_labels() -> None:
     assert len(found) == 2
 
 
+def otlp(host: str, *said: tuple[int, str], **more: str) -> str:
+    def attributes(**told: str) -> list[object]:
+        return [{"key": name.replace("_", "."), "value": {"stringValue": value}} for name, value in told.items()]
+
+    records = [
+        {
+            "timeUnixNano": f"{1_776_268_800 + second}200000000",
+            "body": {"stringValue": text},
+            "attributes": attributes(**more),
+        }
+        for second, text in said
+    ]
+    resource = {"attributes": attributes(host_name=host, service_name="trainer")}
+    return json.dumps({"resourceLogs": [{"resource": resource, "scopeLogs": [{"scope": {}, "logRecords": records}]}]})
+
+
+def test_documents_of_opentelemetry_are_lines_of_their_hosts_and_pods() -> None:
+    lines = [otlp("n1", (1, "two"), (0, "one")), otlp("n2", (0, "one"), k8s_pod_name="w-1"), otlp("n1", (2, "three"))]
+    assert streams("".join(f"{line}\n" for line in lines)) == {
+        "nodes/n1/events": f"{T0} one\n2026-04-15T16:00:01.200Z two\n2026-04-15T16:00:02.200Z three\n",
+        "nodes/n2/pods/w-1.log": f"{T0} one\n",
+    }
+    damaged = (
+        '{"resourceLogs": [{"resource": 3, "scopeLogs": {}}, 7, {"scopeLogs": [{"logRecords": [{"body": []}, null]}]}]}'
+    )
+    assert streams(damaged) == {}
+
+
 def test_splunk_writes_a_result_a_line_or_a_list_of_them() -> None:
     of = {"_time": "2026-04-15T18:00:00.200+02:00", "host": "n1", "source": "/var/log/train/rank_3.log"}
     one_a_line = "".join(

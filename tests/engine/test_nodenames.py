@@ -39,6 +39,11 @@ def test_the_nodename_in_a_container_is_the_pods() -> None:
     assert hosts(hit("x", pid=7, container="w-0"), named("w-0", 7, container="w-0")) == [None]
 
 
+def test_a_name_that_ec2_gives_is_that_of_the_host_of_a_container() -> None:
+    inside = hit("x", pid=7, container="mnp_default_b7c0")
+    assert hosts(inside, named("ip-10-3-19-77", 7, container="mnp_default_b7c0")) == ["ip-10-3-19-77"]
+
+
 def at(path: str, *, name: str = "", pid: int | None = None) -> Fact:
     fact = named(name, pid) if name else hit("x", pid=pid)
     return replace(fact, source=path, span=Span(path))
