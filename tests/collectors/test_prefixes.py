@@ -161,7 +161,6 @@ def test_of_a_rewritten_line_the_last_part_and_the_headers_stay() -> None:
         ("[prte-1@1,3]<stdout>: ", {"rank": 3}),
         ("[3]<stderr>:", {"rank": 3}),
         ("[1,mpirank:41,algo-2]<stderr>:", {"rank": 41, "host": "algo-2"}),
-        ("Thu May  7 10:15:31 2026[1,2]<stderr>:", {"rank": 2}),
         ("12: ", {"rank": 12}),
         ("  3: ", {"rank": 3}),
         ("(RayTrainWorker pid=944, ip=10.67.132.117) ", {"host": "10.67.132.117", "pid": 944}),
