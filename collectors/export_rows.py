@@ -129,23 +129,18 @@ def _told(entry: Mapping[str, object]) -> Iterator[Row]:
 def _of_resource(logs: object) -> Iterator[Row]:
     """The records of one resource, each with its own attributes and those of what it is from."""
     told = dict(_attributes(members.dig(logs, "resource")))
-    for scope in _list(logs, "scopeLogs"):
-        for record in _list(scope, "logRecords"):
+    for scope in members.all_of(logs, "scopeLogs"):
+        for record in members.all_of(scope, "logRecords"):
             when = members.text(record, "timeUnixNano") or members.text(record, "observedTimeUnixNano")
             said = members.text(members.dig(record, "body"), _SAYS[0])
             yield {**told, **dict(_attributes(record)), TIMES[0]: when, MESSAGES[0]: said}
 
 
 def _attributes(one: object) -> Iterator[tuple[str, str]]:
-    for attribute in _list(one, "attributes"):
+    for attribute in members.all_of(one, "attributes"):
         value = members.dig(attribute, "value")
         if said := next((text for name in _SAYS if (text := members.text(value, name))), ""):
             yield members.text(attribute, "key"), said
-
-
-def _list(one: object, name: str) -> list[object]:
-    found = members.dig(one, name)
-    return found if isinstance(found, list) else []
 
 
 def _fields(cells: Iterable[object]) -> Iterator[tuple[str, str]]:

@@ -29,8 +29,13 @@ def number(value: object, key: str) -> int:
 
 def listed(value: object, *keys: str) -> list[object]:
     """The first elements of a list."""
+    return all_of(value, *keys)[:_MANY]
+
+
+def all_of(value: object, *keys: str) -> list[object]:
+    """The elements of a list that may be of any length."""
     found = dig(value, *keys)
-    return found[:_MANY] if isinstance(found, list) else []
+    return found if isinstance(found, list) else []
 
 
 def strings(value: object) -> dict[str, str]:

@@ -42,7 +42,7 @@ def told(document: Document) -> Iterator[Told]:
             yield _node(document, element)
             continue
         yield _job(document, element)
-        for step in members.listed(element.value, "steps"):
+        for step in members.all_of(element.value, "steps"):
             yield _step(document, element, step)
 
 
@@ -81,7 +81,7 @@ def _step(document: Document, job: Element, step: object) -> Told:
         "JobName": members.text(members.dig(step, "step"), "name"),
         "State": _state(step),
         "ExitCode": _code(members.dig(step, "exit_code")),
-        "NodeList": ",".join(str(node) for node in members.listed(step, "nodes", "list")),
+        "NodeList": ",".join(str(node) for node in members.all_of(step, "nodes", "list")),
         "Elapsed": _elapsed(step),
     }
     return Told(cells, document.quote(job, "id", name), _ended(step))

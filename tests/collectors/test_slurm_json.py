@@ -98,6 +98,17 @@ def test_words_and_numbers_as_older_versions_have_them() -> None:
     ]
 
 
+def test_every_step_of_a_long_job_is_read_and_every_node_of_a_wide_one() -> None:
+    [job] = SACCT["jobs"]
+    names = [f"trn-{n}" for n in range(300)]
+    steps = [
+        {"state": ["COMPLETED"], "step": {"id": f"8812.{n}", "name": "x"}, "nodes": {"list": names}} for n in range(300)
+    ]
+    [_, *told] = by_kind(facts_of(json.dumps({"jobs": [{**job, "steps": steps}]})))["slurm-job"]
+    assert [f.data["step"] for f in told] == [str(n) for n in range(300)]
+    assert told[0].data["nodes"] == ",".join(names)
+
+
 def test_a_node_that_is_down_says_why() -> None:
     said = one(facts_of(json.dumps(NODES, indent=2)), "node-condition")
     assert (said.place.host, said.data["reason"]) == ("trn-3", "Not responding")
