@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 
 from msgspec import Struct
 
@@ -19,14 +18,12 @@ _LOOP = regex(
 )
 _WORD = regex(r"[\w.-]{1,253}")
 #: `$(seq 1 8)` and `$(seq -w 08)`; `n{1..8}` and `n{1,2,7}`, of which one stands at the end of a word.
-_SEQ = regex(r"(?:\$\(|`)seq (?:-w )?(?:(?P<first>\d{1,5}) )?(?P<last>\d{1,5})(?:\)|`)")
+_SEQ = regex(r"(?:\$\(|`)seq (?P<wide>-w )?(?:(?P<first>\d{1,5}) )?(?P<last>\d{1,5})(?:\)|`)")
 _BRACES = regex(
     r"(?P<before>[\w.-]{0,200})\{(?:(?P<first>\d{1,5})\.\.(?P<last>\d{1,5})|(?P<each>\d{1,5}(?:,\d{1,5}){1,400}))\}"
 )
 #: A list of nodes needs a name before its numbers.
 _NAMED = "n"
-
-
 #: No shell goes through more hosts on a line that somebody typed.
 _MOST = 512
 
@@ -54,7 +51,7 @@ def hosts_asked(command: str) -> Iterator[str]:
     names = (
         (host.replace(EACH, word) for host in _logins(loop.body) if EACH in host for word in loop.words) if loop else ()
     )
-    yield from islice(dict.fromkeys(filter(_WORD.fullmatch, names)), _MOST)
+    yield from dict.fromkeys(filter(_WORD.fullmatch, names))
 
 
 def _logins(body: str) -> Iterator[str]:
@@ -67,25 +64,25 @@ def _logins(body: str) -> Iterator[str]:
 
 def _words(listed: str) -> tuple[str, ...]:
     """The words, counted out; none where a shell has yet to find out what they are."""
-    if seq := _SEQ.fullmatch(listed):
-        return _counted("", f"{seq['first'] or 1}-{seq['last']}")
     words: list[str] = []
-    for word in listed.split():
-        braces = _BRACES.fullmatch(word)
-        if len(words) > _MOST or (braces and _span(braces) > _MOST):
-            return ()
-        if braces:
-            words += _counted(braces["before"], braces["each"] or f"{braces['first']}-{braces['last']}")
-        elif _WORD.fullmatch(word):
-            words.append(word)
-        else:
+    for word in _SEQ.sub(_as_braces, listed).split():
+        counted = _counted(word)
+        words += counted
+        if not counted or len(words) > _MOST:
             return ()
     return tuple(words)
 
 
-def _span(braces: re.Match[str]) -> int:
-    return int(braces["last"]) - int(braces["first"]) if braces["first"] else 0
+def _as_braces(seq: re.Match[str]) -> str:
+    """`-w` writes all numbers as wide as the last one."""
+    last = seq["last"]
+    first = (seq["first"] or "1").zfill(len(last)) if seq["wide"] else int(seq["first"] or 1)
+    return f"{{{first}..{last}}}"
 
 
-def _counted(before: str, numbers: str) -> tuple[str, ...]:
-    return tuple(name.removeprefix(_NAMED) for name in nodes_of(f"{_NAMED}{before}[{numbers}]"))
+def _counted(word: str) -> list[str]:
+    braces = _BRACES.fullmatch(word)
+    if braces is None:
+        return [word] if _WORD.fullmatch(word) else []
+    numbers = braces["each"] or f"{braces['first']}-{braces['last']}"
+    return [name.removeprefix(_NAMED) for name in nodes_of(f"{_NAMED}{braces['before']}[{numbers}]")]
