@@ -41,6 +41,7 @@ from neuron_doctor.collectors.no_host_words import (
     words_of,
 )
 from neuron_doctor.engine.facts import NOWHERE, Place
+from neuron_doctor.engine.hostnames import EC2_NAME
 from neuron_doctor.engine.regexes import regex
 
 _LONGEST_PART = 255
@@ -88,7 +89,7 @@ _KINDS = rf"(?!algo[-_][a-z]){_NOUN}{_NUMBER}|{_LETTERED}|{_INSTANCE_TYPE}"
 _NUMBERED = rf"(?:[a-z][a-z\d]{{0,30}}-){{0,3}}(?:{_KINDS})(?:-\d{{1,5}}){{0,4}}"
 _LABELS = r"(?:\.[a-z\d-]{1,63}){0,6}"
 _IP = (
-    rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}"
+    rf"{EC2_NAME}{_LABELS}"
     r"|10(?:\.\d{1,3}){3}|(?:192\.168|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d{1,3}){2}"
 )
 #: `lyra3.hpc.example.edu`, `trn09.ml.uni.de`: a name with a number, and three labels at least, none of figures alone (which are
@@ -105,7 +106,7 @@ _OF_A_DOMAIN = (
     rf"(?!(?:{'|'.join(sorted(BEFORE_A_HOST))})-)(?!s3\.)(?=[a-z-]{{1,60}}\d)[a-z][a-z\d-]{{0,62}}"
     rf"(?:(?:\.{_LABEL}){{1,5}}\.(?:{_TOP}|{_COUNTRY})|(?:\.[a-z-]{{1,63}}){{1,5}}\.{_OWN_TOP})"
 )
-_EC2 = regex(rf"ip-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}-\d{{1,3}}{_LABELS}", re.IGNORECASE)
+_EC2 = regex(rf"{EC2_NAME}{_LABELS}", re.IGNORECASE)
 _ADDRESS = rf"{_IP}|(?:hyperpod-)?i-(?:0[\da-f]{{3,16}}|[\da-f]{{8}})"
 #: An address that somebody's label follows.
 _LABELLED = regex(rf"({_ADDRESS})-[a-z][\w.-]{{0,80}}", re.IGNORECASE)
@@ -335,9 +336,8 @@ def _container(directories: list[str], name: str) -> str | None:
     pod, *rest = [*directories, name][at:]
     kubelet = _KUBELET_POD.fullmatch(pod)
     container = rest[0] if rest else ""
-    parts = (
-        _EXTENSION.sub("", pod).split("_") if _KUBELET_LOG.match(name) else []
-    )  # no name of Kubernetes has this in it
+    # no name of Kubernetes has an underscore in it
+    parts = _EXTENSION.sub("", pod).split("_") if _KUBELET_LOG.match(name) else []
     named = kubelet["pod"] if kubelet else parts[1] if parts[1:] else _EXTENSION.sub("", pod)
     names = [named, _EXTENSION.sub("", container)]
     return "/".join(name for name in names if name)

@@ -17,6 +17,7 @@ from neuron_doctor.collectors.line_forms import host_of_logger
 from neuron_doctor.collectors.prompts import PROMPT, SESSION
 from neuron_doctor.collectors.sibling_hosts import HOST_KINDS
 from neuron_doctor.engine.facts import Collection, Fact, Source
+from neuron_doctor.engine.hostnames import EC2_NAME
 from neuron_doctor.engine.regexes import regex
 
 #: What tells of several nodes where its value is above one, or above zero, and of another machine where it names one.
@@ -74,7 +75,7 @@ _STARTS_ELSEWHERE = regex(
     r"|(?:^|[\s;&|])(?:(?:nohup|sudo|time|exec|bash|sh|zsh|source|\.) )*(?:\./|[\w/.-]{0,200}\.sh\b)"
 )
 #: A file that is called after another machine may be of that one, or tell of it.
-_EC2 = regex(r"(?<![a-z\d])ip(?:-\d{1,3}){4}(?![a-z\d])")
+_EC2 = regex(rf"(?<![a-z\d]){EC2_NAME}(?![a-z\d])")
 #: No machine has more cores to run ranks on.
 _CORES = 128
 #: Of these a machine has many files: two of them are of two machines only if they tell the same thing.

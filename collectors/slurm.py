@@ -20,12 +20,12 @@ from neuron_doctor.collectors.snapshot import (
     Line,
     anonymous,
     command_of,
-    fact,
     from_lines,
     has_form,
     lines_of,
     opening,
     output,
+    span_on,
 )
 from neuron_doctor.collectors.timestamps import dated
 from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Place, Span, Value
@@ -103,19 +103,19 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
         yield from _of_json(inp, lines)
     elif _SACCT_TITLE.match(first):
         for line, record in _sacct_records(rows):
-            yield from _job(inp, _span(inp, line), record)
+            yield from _job(inp, span_on(inp, line), record)
     elif _SINFO_TITLE.match(first):
         yield from _reasons(inp, rows)
     elif squeue.is_title(first):
         for line, record in squeue.records(rows):
-            yield from _job(inp, _span(inp, line), record)
+            yield from _job(inp, span_on(inp, line), record)
     elif ROW.match(first) or SEFF_TITLE.match(first):
         for line, record in bare_records(rows) if ROW.match(first) else seff_records(rows):
-            yield from _job(inp, _span(inp, line), record)
+            yield from _job(inp, span_on(inp, line), record)
     else:
         for line, record in _scontrol_records(rows):
             yield from (
-                _job(inp, _span(inp, line), record) if "JobId" in record else _node(inp, _span(inp, line), record)
+                _job(inp, span_on(inp, line), record) if "JobId" in record else _node(inp, span_on(inp, line), record)
             )
 
 
@@ -258,10 +258,6 @@ def _at(inp: Input, span: Span, kind: str, data: Mapping[str, Value], place: Pla
     return Fact(kind, data, where, span, inp.source_id, when)
 
 
-def _span(inp: Input, line: Line) -> Span:
-    return fact(inp, line, "slurm-job", {}).span
-
-
 def _code(text: str) -> tuple[int, int]:
     found = _CODE.match(text)
     return (int(found["exit"]), int(found["signal"])) if found else (0, 0)
@@ -301,7 +297,7 @@ def _reasons(inp: Input, rows: Sequence[Line]) -> Iterator[Fact]:
         if found is None:
             inp.problem("a row of sinfo that is not understood", line.number)
             continue
-        yield _condition(inp, _span(inp, line), found["nodes"], "", found["reason"].strip(), _instant(found["when"]))
+        yield _condition(inp, span_on(inp, line), found["nodes"], "", found["reason"].strip(), _instant(found["when"]))
 
 
 def _condition(inp: Input, span: Span, node: str, state: str, reason: str, when: Instant | None = None) -> Fact:

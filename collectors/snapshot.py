@@ -14,7 +14,7 @@ from neuron_doctor.collectors.masking import without_secrets
 from neuron_doctor.collectors.prefixes import without_escapes
 from neuron_doctor.collectors.shell_prompts import Prompt, prompt_of
 from neuron_doctor.collectors.shown_machines import Shows, shown_by
-from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Value, span_of
+from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Span, Value, span_of
 from neuron_doctor.engine.regexes import regex
 
 #: A snapshot is small; of anything longer only this much is read (bytes).
@@ -110,9 +110,14 @@ def fact(
     inp: Input, line: Line, kind: str, data: Mapping[str, Value], place: Place = NOWHERE, instant: Instant | None = None
 ) -> Fact:
     """A fact that stands on one line. Its place is completed by the prompt's host, then by what the path hints at."""
+    where = place.over(Place(host=line.host)).over(inp.place)
+    return Fact(kind, data, where, span_on(inp, line), inp.source_id, instant)
+
+
+def span_on(inp: Input, line: Line) -> Span:
+    """Where a line stands, and what is on it, without secrets."""
     span = span_of(inp.path, line.raw.rstrip(b"\r\n"), line.offset, line.number, 1)
-    span = replace(span, text=without_secrets(span.text))
-    return Fact(kind, data, place.over(Place(host=line.host)).over(inp.place), span, inp.source_id, instant)
+    return replace(span, text=without_secrets(span.text))
 
 
 @lru_cache(maxsize=2)

@@ -35,9 +35,8 @@ def _ranks(facts: Iterable[Fact]) -> Iterator[tuple[Fact, int]]:
     taken: dict[_Process, int] = {}
     open_, mixed = set[_Process](), set[_Process]()
     stacks: list[tuple[Fact, _Process, int]] = []
-    for fact in sorted(
-        (f for f in facts if f.kind in ("identity", "stack") and f.place.pid is not None), key=_in_order
-    ):
+    told_of = (fact for fact in facts if fact.kind in ("identity", "stack") and fact.place.pid is not None)
+    for fact in sorted(told_of, key=_in_order):
         process = (fact.span.path, fact.place.host, fact.place.container, fact.place.pid or 0)
         if fact.kind == "identity" and fact.place.rank is not None:
             if process in open_ and told[process] != fact.place.rank:
@@ -47,9 +46,8 @@ def _ranks(facts: Iterable[Fact]) -> Iterator[tuple[Fact, int]]:
             taken.pop(process, None)
         elif fact.kind == "stack" and fact.place.rank is None and process in told:
             open_.discard(process)
-            if (
-                taken.setdefault(process, fact.span.offset) == fact.span.offset
-            ):  # the next one has a heading that tells none
+            # the next stack has a heading that tells none
+            if taken.setdefault(process, fact.span.offset) == fact.span.offset:
                 stacks.append((fact, process, told[process]))
     yield from ((fact, rank) for fact, process, rank in stacks if process not in mixed)
 

@@ -8,7 +8,7 @@ import typer
 from msgspec import Struct
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Clock, Instant
+from neuron_doctor.engine.facts import DATED, Instant
 from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.verdict import Diagnosis, Finding
 from neuron_doctor.engine.wallclock import ns_of
@@ -47,7 +47,7 @@ class Filter(Struct, frozen=True):
 
 
 def _wall(instant: Instant | None) -> int | None:
-    return instant.ns if instant and instant.clock in (Clock.UTC, Clock.HOST_LOCAL) else None
+    return instant.ns if instant and instant.clock in DATED else None
 
 
 def parse_filter(ranks: str, since: str, until: str) -> Filter:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Clock, Fact, Instant, Source
+from neuron_doctor.engine.facts import DATED, Clock, Fact, Instant, Source
 from neuron_doctor.engine.job_logs import job_logs, system_logs
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment, Track, dated_near
@@ -26,7 +26,6 @@ _MARGIN_OF_DATES, _UNSET = 14 * 24 * _HOUR, 400 * 24 * _HOUR
 #: Dates without a year are of one where nothing tells any; what is farther apart than this may be the other way round.
 _YEARLESS, _HALF_A_YEAR = frozenset({Clock.YEARLESS}), 180 * 24 * _HOUR
 _EVENT = "k8s-event"
-_DATED = frozenset({Clock.UTC, Clock.HOST_LOCAL})
 #: So many processes of one log have opened devices of a host where the numbers of that many are the same.
 _PROCESSES = 2
 _EVER = 1 << 80
@@ -93,7 +92,7 @@ class Beforehand(Struct, frozen=True):
     def _was_days_before(self, fact: Fact) -> bool:
         """Whether something dated was before all logs of the run, in whatever zones these are."""
         instant, starts = fact.instant, self.starts.dated
-        if instant is None or instant.clock not in _DATED or not starts:
+        if instant is None or instant.clock not in DATED or not starts:
             return False
         return instant.ns + _MARGIN_OF_WALL_CLOCKS < starts[0].instant.ns
 
@@ -108,7 +107,7 @@ class Beforehand(Struct, frozen=True):
 
     def _is_dated_before(self, moment: Moment, source: str) -> bool:
         """Whether it is so by the dates alone of a beginning with which it cannot be compared."""
-        if moment.instant.clock not in (_YEARLESS if self.starts.yearless else _DATED):
+        if moment.instant.clock not in (_YEARLESS if self.starts.yearless else DATED):
             return False
         apart = _MARGIN_OF_WALL_CLOCKS if source in self.set_right else _MARGIN_OF_DATES
         dated, ns = self.starts.dated, moment.instant.ns
@@ -132,7 +131,7 @@ def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timelin
     for start in starts:
         on_host[start.host].append(start)
         comparable[clocks.offsets.reference(start.track)].append(start)
-    told = _DATED if any(start.instant.clock in _DATED for start in starts) else _YEARLESS
+    told = DATED if any(start.instant.clock in DATED for start in starts) else _YEARLESS
     dated = sorted((start for start in starts if start.instant.clock in told), key=_ns)
     ran = [start.instant for start in starts] + [s.last for s in sources if s.id in logs and s.last]
     seen = frozenset(fact.place.host for fact in attached)
@@ -142,7 +141,7 @@ def beforehand(facts: Iterable[Fact], sources: Sequence[Source], clocks: Timelin
 
 def _in_a_year(moments: Iterable[Moment], facts: Iterable[Fact]) -> Iterator[Moment]:
     """The same; those without a year in the one that is nearest to what is dated, as their facts are."""
-    dates = sorted(f.instant.ns for f in facts if f.instant and f.instant.clock in _DATED)
+    dates = sorted(f.instant.ns for f in facts if f.instant and f.instant.clock in DATED)
     for moment in moments:
         yearless = moment.instant.clock is Clock.YEARLESS and dates
         yield replace(moment, instant=dated_near(moment.instant, dates[len(dates) // 2])) if yearless else moment
@@ -156,7 +155,7 @@ def _set_right(facts: Sequence[Fact], sources: Iterable[Source], ran: Iterable[I
     """The sources in which something is dated like the run, as far as time zones allow; of several instances each had a clock of
     its own."""
     ran = list(ran)
-    told = _DATED if any(instant.clock in _DATED for instant in ran) else _YEARLESS
+    told = DATED if any(instant.clock in DATED for instant in ran) else _YEARLESS
     dates = [instant.ns for instant in ran if instant.clock in told]
     if not dates:
         return frozenset()

@@ -14,7 +14,7 @@ from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.bystanders import Bystanders, bystanders
 from neuron_doctor.engine.conditions import required
 from neuron_doctor.engine.ended_well import ended_well
-from neuron_doctor.engine.facts import Clock, Fact, Source, ranks_of
+from neuron_doctor.engine.facts import DATED, Fact, Source, ranks_of
 from neuron_doctor.engine.grades import EdgeType, Role
 from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import Match
@@ -27,7 +27,6 @@ from neuron_doctor.engine.timeline import Timeline, timeline
 from neuron_doctor.engine.waitfor import components
 
 _FIXED = {"benign": Role.BENIGN, "context": Role.CONTEXT, "teardown": Role.TEARDOWN}
-_WALL = frozenset({Clock.UTC, Clock.HOST_LOCAL})
 #: A kernel writes down what a worker says at once; clocks of one zone differ by less (ns).
 _AT_ONCE = 600 * 1_000_000_000
 #: Two wall clocks show one moment by no more than this apart, in whatever zones.
@@ -137,7 +136,7 @@ def _is_twin(match: Match, other: Match, hosts: AttemptHosts, kernel: frozenset[
         return False
     alike = RELATIONS["same-device"](match, other) or _completes(match, other, kernel)
     times = [
-        [f.instant.ns if f.instant and f.instant.clock in _WALL else None for f in m.facts] for m in (match, other)
+        [f.instant.ns if f.instant and f.instant.clock in DATED else None for f in m.facts] for m in (match, other)
     ]
     known = [then for then in times[1] if then is not None]
     return bool(alike) and all(
@@ -288,7 +287,7 @@ def _completes(of_host: Match, of_rank: Match, kernel: frozenset[str]) -> bool:
 
 def _may_be_of_one_day(a: Match, b: Match) -> bool:
     """Whether nothing shows that they began on different days."""
-    dates = [[f.instant.ns for f in m.facts if f.instant and f.instant.clock in _WALL] for m in (a, b)]
+    dates = [[f.instant.ns for f in m.facts if f.instant and f.instant.clock in DATED] for m in (a, b)]
     return not all(dates) or abs(min(dates[0]) - min(dates[1])) <= _ONE_DAY
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant, Problem, Source, ranks_of
+from neuron_doctor.engine.facts import DATED, Clock, Collection, Fact, Instant, Problem, Source, ranks_of
 from neuron_doctor.engine.regexes import regex
 
 _HOUR = 3600 * 1_000_000_000
@@ -28,7 +28,6 @@ _HOUR = 3600 * 1_000_000_000
 _PAUSE = 6 * _HOUR
 #: The farthest time zones of the world lie so far apart, and so far from UTC, in which containers write.
 _ZONES, _FROM_UTC = 26 * _HOUR, 14 * _HOUR
-_WALL = frozenset({Clock.UTC, Clock.HOST_LOCAL})
 _OF_ENDS = frozenset({"launcher-failure", "completion"})
 _OF_A_JOB = frozenset({"progress", "hang-report", "status", *_OF_ENDS})
 #: Of the time that a job runs, its logs cover this part at least, and no more of the time before than this; and what is
@@ -80,7 +79,7 @@ def _logs(sources: Iterable[Source], facts: Iterable[Fact]) -> Iterator[_Log]:
     for source in sources:
         told = of.get(source.id, [])
         times = [fact.instant for fact in told] + [source.first, source.last]
-        dated = sorted((t for t in times if t and t.clock in _WALL), key=lambda t: t.ns)
+        dated = sorted((t for t in times if t and t.clock in DATED), key=lambda t: t.ns)
         numbered = source.place.attempt is not None or any(fact.place.attempt is not None for fact in told)
         ranks = frozenset(rank for fact in told for rank in ranks_of(fact.place))
         ranks |= frozenset(() if source.place.rank is None else (source.place.rank,))

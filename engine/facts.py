@@ -32,6 +32,10 @@ class Clock(StrEnum):
     MONOTONIC = "monotonic"  # any other counter (NDET, profiler)
 
 
+#: What these show is a date.
+DATED = frozenset({Clock.UTC, Clock.HOST_LOCAL})
+
+
 class Instant(Struct, frozen=True, order=True):
     """A time with the clock that gave it. `ns`: nanoseconds since that clock's zero (wall clocks: 1970-01-01 00:00)."""
 

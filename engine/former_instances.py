@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Clock, Fact, Instant, Problem, Source
+from neuron_doctor.engine.facts import DATED, Clock, Fact, Instant, Problem, Source
 from neuron_doctor.engine.last_words import OF_RUNS
 from neuron_doctor.engine.moments import dated_near
 
@@ -22,7 +22,6 @@ _HOUR = 3600 * 1_000_000_000
 #: What two clocks in UTC show of one moment differs by less; what two in unknown zones show, by no more than this.
 _APART, _ZONES = _HOUR, 26 * _HOUR
 _SEVERAL = 2
-_WALL = frozenset({Clock.UTC, Clock.HOST_LOCAL})
 LEFT_OUT = "it is of an instance that was gone before the job began, and its records were left out"
 
 
@@ -78,13 +77,13 @@ def _spans(sources: Iterable[Source], facts: Iterable[Fact]) -> dict[str, tuple[
     """The times that sources cover, on wall clocks; what they say of these without a year is of that of their facts."""
     dated: dict[str, list[Instant]] = defaultdict(list)
     for fact in facts:
-        if fact.instant and fact.instant.clock in _WALL:
+        if fact.instant and fact.instant.clock in DATED:
             dated[fact.source].append(fact.instant)
     found = {}
     for source in sources:
         times, told = dated[source.id], [time for time in (source.first, source.last) if time]
         ends = [dated_near(time, times[0].ns) for time in told if times and time.clock is Clock.YEARLESS]
-        if known := [*times, *ends, *(time for time in told if time.clock in _WALL)]:
+        if known := [*times, *ends, *(time for time in told if time.clock in DATED)]:
             found[source.id] = min(known, key=lambda time: time.ns), max(known, key=lambda time: time.ns)
     return found
 
@@ -104,7 +103,7 @@ def _logs(sources: Sequence[Source], facts: Sequence[Fact]) -> Iterator[_Log]:
             )
         for instance in sorted(map(str, own)) if len(own) > 1 else ():
             part = [fact for fact in told[source.id] if fact.place.instance_id == instance]
-            times = [fact.instant for fact in part if fact.instant and fact.instant.clock in _WALL]
+            times = [fact.instant for fact in part if fact.instant and fact.instant.clock in DATED]
             if times:
                 ends = min(times, key=lambda time: time.ns), max(times, key=lambda time: time.ns)
                 yield _Log(source.id, instance, whole=False, hosts=frozenset(_hosts(part)), first=ends[0], last=ends[1])
@@ -125,7 +124,7 @@ def _changes(facts: Iterable[Fact]) -> _Changes:
     ended = defaultdict[str, list[Instant]](list)
     given: list[tuple[str, str, Instant]] = []
     for fact in facts:
-        if fact.kind != "instance-change" or fact.instant is None or fact.instant.clock not in _WALL:
+        if fact.kind != "instance-change" or fact.instant is None or fact.instant.clock not in DATED:
             continue
         for one in str(fact.data["instances"]).split(","):
             node, given_to, instance = one.rpartition("=")

@@ -12,6 +12,8 @@ from neuron_doctor.engine.facts import Fact, Place
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
 
+#: How EC2 calls a host after its private address, and nobody calls anything else.
+EC2_NAME = r"ip(?:-\d{1,3}){4}"
 #: A node of SageMaker HyperPod on EKS is called after its instance.
 _OF_HYPERPOD = regex(r"hyperpod-(?P<id>i-[\da-f]{8,17})")
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import Clock, Fact, Instant
+from neuron_doctor.engine.facts import DATED, Clock, Fact, Instant
 from neuron_doctor.engine.wallclock import date_of, ns_of
 
 
@@ -51,7 +51,7 @@ def moment_of(fact: Fact) -> Moment | None:
 def with_years(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """Gives year-less instants the year in which they fall nearest to the dated facts of the whole collection."""
     facts = tuple(facts)
-    dated = [f.instant.ns for f in facts if f.instant and f.instant.clock in (Clock.UTC, Clock.HOST_LOCAL)]
+    dated = [f.instant.ns for f in facts if f.instant and f.instant.clock in DATED]
     if not dated:
         return facts
     middle = sorted(dated)[len(dated) // 2]

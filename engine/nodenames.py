@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, ranks_of
 from neuron_doctor.engine.host_slots import filled_hosts
+from neuron_doctor.engine.hostnames import EC2_NAME
 from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.pods import nodes_of_pods
 from neuron_doctor.engine.proven import unique
@@ -39,8 +40,8 @@ _OF_NODE = regex(r"(?:^|[-_./!])(?:node|host|worker|machine|algo|instance)[-_]?\
 #: Of these there is need to know which names are those of hosts.
 _NAMING = frozenset({"meeting", "identity"})
 _DIGITS = regex(r"\d+")
-#: What EC2 calls an instance: no container is called so but one that shares the network of its host, and its name.
-_OF_EC2 = regex(r"ip(?:-\d{1,3}){4}(?:\.[\w.-]{1,200})?")
+#: No container is called so but one that shares the network of its host, and its name.
+_OF_EC2 = regex(EC2_NAME + r"(?:\.[\w.-]{1,200})?")
 
 
 def at_their_nodenames(facts: Sequence[Fact]) -> Sequence[Fact]:

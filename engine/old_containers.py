@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, timedelta
 
-from neuron_doctor.engine.facts import Clock, Fact, Source
+from neuron_doctor.engine.facts import DATED, Fact, Source
 from neuron_doctor.engine.job_logs import job_logs
 from neuron_doctor.engine.wallclock import date_of
 
@@ -17,7 +17,7 @@ def without_old_containers(facts: Sequence[Fact], sources: Sequence[Source]) -> 
     """The facts without failures that state a day on which no log of the job had begun yet."""
     if not any("day" in fact.data for fact in facts if fact.kind == "launcher-failure"):
         return facts
-    begun = [s.first for s in job_logs(sources, facts) if s.first and s.first.clock in (Clock.UTC, Clock.HOST_LOCAL)]
+    begun = [s.first for s in job_logs(sources, facts) if s.first and s.first.clock in DATED]
     if not begun:
         return facts
     first = date_of(min(instant.ns for instant in begun)).date() - _ZONES

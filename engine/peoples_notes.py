@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import SETTINGS, Clock, Collection, Fact, Problem
+from neuron_doctor.engine.facts import DATED, SETTINGS, Collection, Fact, Problem
 from neuron_doctor.engine.last_words import OF_RUNS
 
 #: Processes of containers have such numbers.
 _FIRST = 100
-_DATED, _DAYS_NS = frozenset({Clock.UTC, Clock.HOST_LOCAL}), 2 * 86_400 * 10**9
+_DAYS_NS = 2 * 86_400 * 10**9
 
 LEFT_OUT = "it reads like notes of people, and its records were left out"
 
@@ -58,5 +58,5 @@ def _of_known_processes(facts: Sequence[Fact], notes: Sized[str]) -> set[str]:
 
 def _are_near(one: Fact, other: Fact) -> bool:
     """Whether two dates are no more than days apart, in whatever zones; what has none may be of any day."""
-    told = [fact.instant for fact in (one, other) if fact.instant and fact.instant.clock in _DATED]
+    told = [fact.instant for fact in (one, other) if fact.instant and fact.instant.clock in DATED]
     return len(told) < 2 or abs(told[0].ns - told[1].ns) <= _DAYS_NS  # noqa: PLR2004 - both

@@ -13,11 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import NOWHERE, Clock, Fact, Instant, Source
+from neuron_doctor.engine.facts import DATED, NOWHERE, Fact, Instant, Source
 from neuron_doctor.engine.match import canonical
 from neuron_doctor.engine.relations import are_two_jobs
-
-_WALL = frozenset({Clock.UTC, Clock.HOST_LOCAL})
 
 
 class _Run(Struct):
@@ -66,7 +64,7 @@ def _runs(facts: Sequence[Fact], sources: Iterable[Source]) -> dict[str, _Run]:
 def _was_there(older: _Run, run: _Run) -> bool:
     """Whether a job had begun, by a clock that both have, and had not ended when another one began."""
     return any(
-        a.clock is first.clock and first.clock in _WALL and a.ns < first.ns and (older.running or _is_before(first, b))
+        a.clock is first.clock and first.clock in DATED and a.ns < first.ns and (older.running or _is_before(first, b))
         for a, b in older.spans
         for first, _ in run.spans
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from neuron_doctor.engine.elapsed import unmoved_ns
-from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Source
+from neuron_doctor.engine.facts import DATED, Clock, Fact, Instant, Place, Source
 from neuron_doctor.engine.idleness import idle_ns
 from neuron_doctor.engine.job_logs import job_logs
 from neuron_doctor.engine.last_words import last_words
@@ -203,7 +203,7 @@ def _after_ns(fact: Fact, ns: int) -> int:
     """How long after a moment in UTC a fact was, -1 where nothing tells; by a clock of whatever zone what is least, as zones
     differ by quarters of an hour."""
     clock = fact.instant.clock if fact.instant else None
-    if fact.instant is None or clock not in (Clock.UTC, Clock.HOST_LOCAL):
+    if fact.instant is None or clock not in DATED:
         return -1
     after = fact.instant.ns - ns
     return after if clock is Clock.UTC else (after + STEP_NS // 2) % STEP_NS - STEP_NS // 2

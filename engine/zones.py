@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from neuron_doctor.engine.facts import Clock
+from neuron_doctor.engine.facts import DATED, Clock
 from neuron_doctor.engine.moments import Track
 from neuron_doctor.engine.offsets import Offsets
 from neuron_doctor.engine.orders import Order
@@ -19,7 +19,6 @@ STEP_NS = 15 * _MINUTE
 _WEST, _EAST = 12 * 60 * _MINUTE, 14 * 60 * _MINUTE
 ZONE = "zone"
 _PARTS = frozenset({"", "kernel"})
-_WALL = frozenset({Clock.UTC, Clock.HOST_LOCAL})
 
 Pair = tuple[Track, Track]
 
@@ -37,7 +36,7 @@ def wall_clocks(tracks: Iterable[Track]) -> list[Pair]:
 
 def are_one_clock(a: Track, b: Track) -> bool:
     """Whether two tracks show the wall clock of one host, which does not drift against itself."""
-    return a.host == b.host is not None and {a.clock, b.clock} <= _WALL
+    return a.host == b.host is not None and {a.clock, b.clock} <= DATED
 
 
 def _order(track: Track) -> tuple[bool, str]:
