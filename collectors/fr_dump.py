@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors import safe_pickle
 from neuron_doctor.collectors.base import UNREADABLE_JSON, Input, UnreadableInput
-from neuron_doctor.collectors.flight_recorder import PICKLE
+from neuron_doctor.collectors.flight_recorder import PICKLE, RANK_UNKNOWN
 from neuron_doctor.collectors.fr_entries import Entry, created_ns, integer, text
 from neuron_doctor.collectors.fr_excerpt import excerpt_of
 from neuron_doctor.collectors.fr_groups import (
@@ -45,6 +45,10 @@ _RANKS = regex(r"\[(?:\d{1,9}(?:, ?\d{1,9})*+)?\]", re.ASCII)
 _NUMBER = regex(r"\d+", re.ASCII)
 _MARKED = regex(r"(?<![A-Za-z\d])r(\d+)(?![A-Za-z\d])", re.ASCII)
 _LONGEST_RANK = 6
+#: How the key of the entries stands in a pickle: by torch's pickler, and by Python's.
+_ENTRIES = regex(rb"(?:X\x07\0\0\0|\x8c\x07)entries")
+#: What ends a dictionary of which some keys have their values, and a pickle.
+_END = b"u."
 
 
 def fact_of(inp: Input) -> Fact:
@@ -63,7 +67,7 @@ def _read(inp: Input) -> Fact:
     shortened = _shortened(data) if dialect == "pickle" else None
     if shortened is not None:
         return _fact(inp, data, dialect, *shortened)
-    content = _pickled(data) if dialect == "pickle" else _json(data)
+    content = _pickled(inp, data) if dialect == "pickle" else _json(data)
     top: Entry = {"entries": content} if isinstance(content, list) else content if isinstance(content, dict) else {}
     if not any(key in top for key in ("entries", "pg_config", "pg_status")):
         raise UnreadableInput("it looks like a flight-recorder dump and holds neither entries nor process groups")
@@ -84,11 +88,26 @@ def _shortened(data: bytes) -> tuple[Entry, Entries] | None:
     return (content, entries) if isinstance(content, dict) and entries is not None else None
 
 
-def _pickled(data: bytes) -> object:
+def _pickled(inp: Input, data: bytes) -> object:
     try:
         return safe_pickle.load(data)
     except safe_pickle.UnsafePickle as error:
-        raise UnreadableInput(f"the flight-recorder dump could not be read: {error}") from error
+        head = _before_the_entries(data) if isinstance(error, safe_pickle.TornPickle) else None
+        if head is None:
+            raise UnreadableInput(f"the flight-recorder dump could not be read: {error}") from error
+        inp.problem(f"of the flight-recorder dump only what stands before its entries could be read: {error}")
+        return head
+
+
+def _before_the_entries(data: bytes) -> object:
+    """The groups and their status, of a dump that was cut off while its entries were written: those that it still holds are
+    older than what the rank did last. None where the status is not among it."""
+    entries = _ENTRIES.search(data)
+    try:
+        head = safe_pickle.load(data[: entries.start()] + _END) if entries else None
+    except safe_pickle.UnsafePickle:
+        return None
+    return head if isinstance(head, dict) and head.get("pg_status") else None
 
 
 def _json(data: bytes) -> object:
@@ -253,11 +272,7 @@ def _rank(inp: Input, top: Entry, groups: list[GroupRecord]) -> int | None:
             return rank
     if possible is not None and len(possible) == 1:
         return next(iter(possible))
-    inp.problem(
-        "the rank in the file's name is in none of its process groups"
-        if hints
-        else "nothing tells which rank wrote this dump"
-    )
+    inp.problem("the rank in the file's name is in none of its process groups" if hints else RANK_UNKNOWN)
     return None
 
 

@@ -42,6 +42,13 @@ class UnsafePickle(Exception):
     """The bytes are no complete pickle of plain data; the message says why, in plain words."""
 
 
+class TornPickle(UnsafePickle):
+    """What there is of it is plain data, and it ends before it is complete."""
+
+    def __init__(self) -> None:
+        super().__init__("it ends before it is complete")
+
+
 class _PlainDataUnpickler(pickle.Unpickler):
     """The second lock: it resolves nothing, even if the audit had a hole."""
 
@@ -94,13 +101,13 @@ def _after_string(data: bytes, position: int, opcode: bytes) -> int:
     width = 8 if opcode == _FRAME else _STRINGS.get(opcode)
     if width is None:
         if not opcode or position + _LENGTHS.get(opcode, 1) > len(data):
-            raise UnsafePickle("it ends before it is complete")
+            raise TornPickle
         what = f"instruction 0x{opcode.hex()} at byte {position}"
         raise UnsafePickle(f"{what} is none that a dump needs, or asks for too much")
     start = position + 1 + width
     end = start + int.from_bytes(data[position + 1 : start], "little")
     if end > len(data):
-        raise UnsafePickle("it ends before it is complete")
+        raise TornPickle
     return start if opcode == _FRAME else end
 
 

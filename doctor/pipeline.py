@@ -12,6 +12,7 @@ from neuron_doctor.collectors.attempt_files import placed_by_attempts
 from neuron_doctor.collectors.base import Input
 from neuron_doctor.collectors.layout import placed_by_layout
 from neuron_doctor.collectors.legends import placed_by_legends
+from neuron_doctor.collectors.numbered_dumps import placed_by_numbers
 from neuron_doctor.collectors.one_process import placed_by_one_process
 from neuron_doctor.collectors.pod_files import placed_by_pods
 from neuron_doctor.collectors.pod_sections import placed_by_commands
@@ -127,7 +128,9 @@ def collect_inputs(inputs: Iterable[Input], engine: Engine) -> Collection:
 def _placed(collection: Collection) -> Collection:
     """With the pods, the ranks, the attempts and the hosts that only the whole tells."""
     timed = timed_by_the_lines_above(collection)
-    of_pods = placed_by_one_process(placed_by_pods(placed_by_commands(placed_by_rank_directories(timed))))
+    of_pods = placed_by_one_process(
+        placed_by_pods(placed_by_commands(placed_by_rank_directories(placed_by_numbers(timed))))
+    )
     return placed_by_stack_headings(placed_by_legends(placed_by_layout(placed_by_attempts(of_pods))))
 
 

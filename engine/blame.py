@@ -11,6 +11,7 @@ from neuron_doctor.engine.fault import Blame
 from neuron_doctor.engine.gatherings import Gathering, Waits, waits
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
 from neuron_doctor.engine.idle_ranks import is_through, may_wait, show_ends, silent_peers, with_the_same_end
+from neuron_doctor.engine.lacking import awaited_by_all, the_only_one_lacking
 from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.own_rounds import (
     alone_out_of_order,
@@ -230,15 +231,15 @@ def _of_gathering(hang: Hang, gathering: Gathering) -> Blame:
 
 def _of_common_stall(hang: Hang, gathering: Gathering, at: str) -> Blame:
     """A collective, in words `at`, to which everybody has come with equal arguments."""
-    unstarted = _unstarted(hang, gathering)
-    if unstarted:
-        told = f"issued {at} as all others did, and never started it: the device is stuck before it"
-        return Blame("device-stuck", told, culprits=unstarted, gathering=gathering, about_ranks=True)
     waiting = gathering.waiting
     members = gathering.group.members
     if gathering.group.went_on():
         told = f"{at} was under way when some dumps were written, and others show that the group has gone on since"
         return Blame("moving", told, members=tuple(sorted(members)), gathering=gathering)
+    unstarted = _unstarted(hang, gathering)
+    if unstarted:
+        told = f"issued {at} as all others did, and never started it: the device is stuck before it"
+        return Blame("device-stuck", told, culprits=unstarted, gathering=gathering, about_ranks=True)
     completed = [rank for rank in members if rank not in set(waiting)] if gathering.group.completions else []
     if completed:
         odd = tuple(waiting) if 2 * len(waiting) < len(members) else ()
@@ -288,18 +289,6 @@ def _short(hang: Hang, ranks: Sequence[int], gathering: Gathering) -> Blame | No
     told = "issued more ends of transfers, or fewer, than the other: which of the two no dump tells" if two else told
     found = Blame("p2p-missing", told, short, members=two, gathering=gathering, about_ranks=True)
     return found if short or two else None
-
-
-def _awaited_by_all(cycle: Sequence[Gathering]) -> Blame | None:
-    """The one rank that transfers of a circle with several others lack, while it stands in a collective: that it left out its
-    ends is less than that all of those have one too many."""
-    transfers = [gathering for gathering in cycle if gathering.is_transfer]
-    absent = {rank for gathering in transfers for rank in gathering.absent}
-    waiting = {rank for gathering in transfers for rank in gathering.waiting}
-    if len(absent) != 1 or len(waiting) < _TWO or absent & waiting:
-        return None
-    told = f"never issued its ends of {len(transfers)} transfers in which {named_ranks(sorted(waiting))} wait for it"
-    return Blame("p2p-missing", told, tuple(absent), gathering=transfers[0], about_ranks=True)
 
 
 def _short_of_all(hang: Hang) -> list[Blame]:
@@ -356,6 +345,8 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     if differing:
         return [_mismatch(hang.differing[id(g)], g, g.group) for g in differing]
     transfers = [gathering for gathering in cycle if gathering.is_transfer]
+    if left_out := the_only_one_lacking(cycle):
+        return [left_out]
     odd = _out_of_order(hang, cycle, ranks)
     told = f"{named_ranks(ranks)} wait for one another: {_standing(cycle)}"
     strange = [g for g in transfers for rank in odd if rank in g.waiting and is_first_contact(hang, g, rank)]
@@ -379,7 +370,7 @@ def _of_mixed_cycle(
     collective = next((gathering for gathering in cycle if not gathering.is_transfer), cycle[0])
     skipped = next((g for g in cycle if g.is_transfer and set(g.absent) & set(odd or ranks)), None)
     short = _short(hang, ranks, skipped) if skipped and not odd else None
-    short = short if short and short.culprits else _awaited_by_all(cycle) if skipped and not odd else None
+    short = short if short and short.culprits else awaited_by_all(cycle) if skipped and not odd else None
     if short:
         return [short]
     if odd or not all(_has_done_so_before(hang, cycle, rank) for rank in ranks):

@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from neuron_doctor.engine.recorder import ROOTED, GroupRecord, Operation, RankRecord, ranks_of
 from neuron_doctor.engine.roll_call import Roll, roll_of, size_of
 
-#: Where the dumps of a group stand at so many places that are past, they were written while it went on.
-_PLACES = 3
+#: At so many places the ranks of a group stand where a device is stuck: there, and where the others wait for it.
+_PLACES = 2
 #: How far apart the numbers of one collective on two ranks are looked for.
 _SHIFTS = sorted(range(-12, 13), key=lambda shift: (abs(shift), shift))
 
@@ -100,12 +100,13 @@ class ProcessGroup(Struct, dict=True):
         return any(map(self.outdated, self.members))
 
     def went_on(self) -> bool:
-        """Whether it went on while its dumps were written: in several of them, at different places or in most, a collective is
-        open that other ranks show to be over, as they have completed a later one with all."""
+        """Whether it went on while its dumps were written: in some of them a collective is open that other ranks show to be
+        over, as they have completed a later one with all; and these are most, or the group stands at more places than where
+        a device is stuck and where the others wait for it."""
         members = [member for member in self.members.values() if member.record and not _is_skewed(member)]
         opened = [m.base + m.record.pending[0].number for m in members if m.record and m.record.pending]
         over = [ordinal for ordinal in opened if ordinal < self._passed]
-        return len(set(over)) >= _PLACES or 2 * len(over) > len(members)
+        return (bool(over) and len(set(opened)) > _PLACES) or 2 * len(over) > len(members)
 
     def global_rank(self, end: int) -> int | None:
         """The global rank of an end of a point-to-point operation, which is recorded by its number in the group."""

@@ -350,7 +350,7 @@ def test_the_only_number_in_the_name_of_a_dump_is_its_rank(name: str, rank: int 
     ("name", "data"),
     [
         ("cut off at 87 bytes", pickle.dumps(USUAL, 2)[:87]),
-        ("cut off before the end", pickle.dumps(USUAL, 2)[:-1]),
+        ("cut off before the end", pickle.dumps(USUAL | {"pg_status": {}}, 2)[:-1]),
         ("json cut off", json.dumps(USUAL).encode()[:-3]),
         ("json nested too deep", b'{"pg_config": ' + b"[" * 200_000),
         ("json of another kind", b'{"kind": "pg_config"}'),
@@ -363,6 +363,18 @@ def test_the_only_number_in_the_name_of_a_dump_is_its_rank(name: str, rank: int 
 def test_what_cannot_be_read_is_said_in_plain_words(name: str, data: bytes) -> None:
     with pytest.raises(UnreadableInput, match="flight-recorder dump"):
         facts_of(data)
+
+
+@pytest.mark.parametrize("cut", [-1, -40, -400])
+def test_of_a_dump_that_was_cut_in_its_entries_the_status_of_its_groups_is_left(cut: int) -> None:
+    status = {"0": {"last_enqueued_collective": 7, "last_started_collective": 6, "last_completed_collective": 6}}
+    content = USUAL | {"pg_status": status}
+    content["entries"] = content.pop("entries")
+    (fact,), inp = facts_of(pickle.dumps(content, 2)[:cut])
+    (group,) = groups_of(fact)
+    assert (group.enqueued, group.completed, group.length, fact.data["entries"]) == (7, 6, 0, 0)
+    (problem,) = inp.problems
+    assert "only what stands before its entries" in problem
 
 
 @pytest.mark.parametrize(

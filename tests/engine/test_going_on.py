@@ -1,0 +1,39 @@
+"""Dumps that were asked for while a job goes on: they stand at more places than those of one that hangs."""
+
+from __future__ import annotations
+
+import pytest
+from fr_simulator import MS, Faults, Mesh, Op, Pg, Recorder, facts_of, run
+from test_collectives import verdicts
+
+from neuron_doctor.engine.facts import Fact
+
+WORLD = Pg("0", "default_pg", tuple(range(8)))
+TIMING = Recorder(timing=True)
+
+
+def dumps(*stands: int, slow: int = -1) -> list[Fact]:
+    """Of eight ranks, each as it was when its device stood before this one of forty collectives; all have issued them."""
+    found: list[Fact] = []
+    for rank, stands_at in enumerate(stands):
+        job = run(Mesh(8, 1), {one: [Op(WORLD)] * 40 for one in range(8)}, Faults(device={rank: stands_at}), ahead=40)
+        for one, issued in job.issued.items():
+            for number, operation in enumerate(issued):
+                operation.started_ns = operation.done_ns - (2 if one == slow or number % 4 else 30) * MS
+        found.append(facts_of(job, TIMING)[rank])
+    return found
+
+
+def test_ranks_that_stand_at_several_places_are_not_stuck() -> None:
+    assert verdicts(dumps(30, 30, 30, 31, 32, 32, 33, 33)) == {"moving": set()}
+
+
+def test_the_rank_that_all_wait_for_is_slow_while_the_job_goes_on() -> None:
+    assert verdicts(dumps(30, 30, 30, 31, 32, 32, 33, 33, slow=5)) == {"straggler": {5}}
+
+
+@pytest.mark.parametrize("behind", [0, 6])
+def test_one_rank_behind_is_no_sign_that_the_job_goes_on(behind: int) -> None:
+    stands = [33] * 8
+    stands[behind] = 30
+    assert "moving" not in verdicts(dumps(*stands))
