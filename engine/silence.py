@@ -121,8 +121,11 @@ def _is_telling(found: _Silence, reports: Sequence[Fact], sources: Sequence[Sour
         return False
     world = max(topology.world_size or 0, 1 + max(found.spoken | {found.rank}))
     own = any(s.kind == "log" and s.place.rank == found.rank for s in sources)
-    if not (own or found.quiet or found.bereft or found.wrote_nothing) and 2 * len(found.spoken) < world:
+    by_itself = found.quiet or found.bereft or found.wrote_nothing
+    if not (own or by_itself) and 2 * len(found.spoken) < world:
         return False  # in logs that ranks share, most of the others say nothing either
+    if not (found.gave_up or by_itself) and len(found.heard | found.spoken) < world:
+        return False  # a connection that was lost may be to those of which nothing was collected
     if found.gave_up and found.spoken - found.gave_up and not found.wrote_nothing:
         return False
     anonymous = logs_of_unnamed(reports) or _is_incomplete(found.rank, found.spoken, sources, reports)

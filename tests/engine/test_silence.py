@@ -191,6 +191,13 @@ def test_beside_ranks_that_only_lost_those_who_gave_up_silence_proves_nothing() 
     assert silent(*both) == [3]
 
 
+@pytest.mark.parametrize(("world", "expected"), [(6, [3]), (8, [])])
+def test_those_of_whom_nothing_is_here_may_be_whom_the_others_lost(world: int, expected: list[int]) -> None:
+    job = Topology(host_of_rank=dict.fromkeys(range(6), "a"), world_size=world)
+    facts = [*(report(rank, what="lost") for rank in (0, 1, 2, 4, 5)), STEP]
+    assert [found.place.rank for found in silent_ranks(facts, logs(*range(6)), frozenset(), job)] == expected
+
+
 def test_one_that_left_neither_dump_nor_word_is_whom_the_others_lost() -> None:
     facts = [report(0, what="watchdog"), report(1, what="lost"), report(3, what="lost")]
     dumps = [fact("fr-rank", rank, None) for rank in (0, 1, 3)]
