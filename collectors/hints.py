@@ -147,7 +147,8 @@ _DUMP = regex(
     r"(?:(?:nccl|fr|flight_recorder|comm_lib|torch)?_)?dump_(?P<rank>\d{1,6})(?:\.(?:json|pkl))?"
     r"|trace_(?P<trace>\d{1,6})"
 )
-_DUMP_OF_HOST = regex(r".{0,100}rank_(?P<host>[A-Za-z][\w.-]{0,200})_(?P<rank>\d{1,6})", re.ASCII)
+_DUMP_OF_HOST = regex(r".{0,100}rank_(?P<host>[A-Za-z][\w.-]{0,200})_(?P<rank>\d{1,6})(?:\.(?:json|pkl))?", re.ASCII)
+_PACKED = regex(r"\.(?:gz|zst|xz|bz2)$", re.IGNORECASE)
 _ATTEMPT = regex(r"(?:attempt|restart|retry)[-_]?(?P<attempt>\d{1,6})", re.IGNORECASE)
 #: What holds a directory for each worker of a host.
 _LOCAL_RANKS = regex(r"(?:local[-_]?)?ranks", re.IGNORECASE)
@@ -302,6 +303,7 @@ def _of_directory(parent: str, name: str) -> Place:
 
 
 def _dump(name: str) -> Place:
+    name = _PACKED.sub("", name)
     dump = _DUMP.fullmatch(name)
     if dump is not None:
         return Place(rank=int(dump["rank"] or dump["trace"]))
