@@ -8,7 +8,8 @@ the tools that read from them, which add where a record is from: stern 1.x (`--o
 Filebeat 8 (ECS), `logcli --output jsonl` of Loki, CloudWatch Logs Insights (`@message`, `@logStream`), archives of Datadog
 (`_id`, `service`), and GELF 1.1 (`short_message`, a level of syslog as a number). The error file of a worker of torchrun
 (torch.distributed.elastic.multiprocessing.errors, PyTorch 1.9 to 2.9): message, call stack and Unix time. An event of
-CloudWatch Logs (`aws logs get-log-events`, `filter-log-events`): a message and milliseconds since 1970, in UTC.
+CloudWatch Logs (`aws logs get-log-events`, `filter-log-events`): a message and milliseconds since 1970, in UTC. An event of
+EventBridge (`detail-type`, `time`) is its own message.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ _OF_OBJECTS, _FEW = frozenset({"name", "namespace", "kind", "apiVersion"}), 8
 #: A value that Go's logger was not given to print: it stands in a field of its own (the health agent of HyperPod).
 _UNPRINTED = "%v"
 #: What stands in the records of stores of logs, and seldom elsewhere.
-_RARE = ('"@message"', '"short_message"', '"line"', '"extraInfo"', '"ingestionTime"')
+_RARE = ('"@message"', '"short_message"', '"line"', '"extraInfo"', '"ingestionTime"', '"detail-type"')
 #: Seconds since 1970; numbers of milliseconds are larger.
 _LATEST = 1e11
 #: Docker cuts at so many bytes; the last piece alone ends with a newline. Collectors leave it out of short records, too.
@@ -136,6 +137,8 @@ def _stored(entry: dict[str, object]) -> Envelope | None:
         level = str(entry.get("level", ""))
         known = {"host": _string(entry, "host"), "level": _matching(_PRIORITY, level)}
         return _at(_string(entry, "full_message") or _string(entry, "short_message"), known, entry)
+    if isinstance(entry.get("detail-type"), str) and isinstance(entry.get("detail"), dict):
+        return _at(json.dumps(entry), {}, entry)
     return None
 
 

@@ -330,7 +330,8 @@ _LETTERED = (
 _BEGINNING = (
     r"(?=\[ {0,11}\d{1,9}\.\d{6}\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:|\[(?:rank|default|r)\d|\[pod/|\(\w{1,80} pid=\d"
     r"|\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d[ T]|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{1,10}:\d{1,10} {1,8}(?:ERROR|WARN|INFO) "
-    r"|[IWEF]\d{4} \d\d:|Traceback \(most|  File \"|    \S|[A-Za-z][\w.]{0,80}(?:Error|Exception): "
+    r"|[IWEF]\d{4} \d\d:|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL)(?::| {1,8}(?:\d{4}-)?\d\d-\d\d[ T]\d\d:)"
+    r"|Traceback \(most|  File \"|    \S|[A-Za-z][\w.]{0,80}(?:Error|Exception): "
     # the table of failures of torchrun
     r"|  (?:time|host|rank|exitcode|traceback) {1,6}: |  error_file: |\[\d{1,4}\]:$|={60}$|-{60}$|Failures:$|Root Cause \(first "
     # a stack of py-spy

@@ -2,7 +2,8 @@
 `dmesg`. Whoever copies a terminal copies all of it, and a table says the same as in a file of its own: so what such a command
 printed is an input by itself, beside the text in which it stands. That one is read as ever.
 
-Where the text is nothing but such output it is read as that (`slurm`, `kubectl`).
+So is one among several in a file that somebody put together without their commands (`squeue` above `sinfo`), between lines that
+are empty. Where the text is nothing but one such output it is read as that (`slurm`, `kubectl`).
 """
 
 from __future__ import annotations
@@ -17,17 +18,26 @@ from neuron_doctor.collectors.shown_machines import ASIDE
 from neuron_doctor.collectors.slurm import COLLECTORS as OF_SLURM
 from neuron_doctor.collectors.snapshot import command_of, lines_of
 from neuron_doctor.collectors.streams import Member
+from neuron_doctor.engine.regexes import regex
 
 _TOOLS = (b"sacct", b"squeue", b"scontrol", b"sinfo", b"kubectl")
 _COLLECTORS = (*OF_SLURM, *OF_KUBECTL)
+#: What stands in the titles of these tables; the words are found sooner.
+_WORDS = (b"JOBID", b"JobID", b"NODELIST", b"NAME ")
+_TITLES = regex(rb"(?m)^ {0,20}(?:JOBID|JobID|NODELIST|NAME|NAMESPACE)[ |]")
+_EMPTY = regex(rb"\n[ \t\r]*\n")
 
 
 def shown_tables(head: bytes) -> Iterator[Member]:
     """The tables in a text that `head` holds as a whole, each with the line of its command above."""
-    if len(head) >= HEAD or not any(tool in head for tool in _TOOLS):
+    if len(head) >= HEAD:
         return
+    sections: list[tuple[str, bytes]] = []
+    if any(tool in head for tool in _TOOLS):
+        sections = list(_sections(head))
+    if len(sections) <= 1 and any(word in head for word in _WORDS) and _TITLES.search(head):
+        sections = list(_paragraphs(head))
     seen: Counter[str] = Counter()
-    sections = list(_sections(head))
     for tool, section in sections if len(sections) > 1 else ():
         if tool and any(collector.sniff(section, "") for collector in _COLLECTORS):
             seen[tool] += 1
@@ -49,6 +59,18 @@ def _sections(head: bytes) -> Iterator[tuple[str, bytes]]:
             tool, begin = _called(command), at
     if begin < len(head):
         yield tool, head[begin:]
+
+
+def _paragraphs(head: bytes) -> Iterator[tuple[str, bytes]]:
+    """What stands between lines that are empty, of a text that is no output of one of these tools."""
+    if any(collector.sniff(head, "") for collector in _COLLECTORS):
+        return
+    begin = 0
+    for empty in (*_EMPTY.finditer(head), None):
+        end = empty.end() if empty else len(head)
+        if head[begin:end].strip():
+            yield "table" if _TITLES.match(head, begin) else "", head[begin:end]
+        begin = end
 
 
 def _called(command: str) -> str:

@@ -45,7 +45,7 @@ def fold(graph: Graph) -> list[Folded]:
         if role is Role.ROOT:
             # The devices that a program fills or a process holds are no faults of their own.
             of_device = match.rule.cause.by in _LOCAL
-            hosts = match.hosts if of_device and not match.rule.shared else ()
+            hosts = (match.hosts or (place.instance_id,)) if of_device and not match.rule.shared else ()
             local = (hosts, place.device if of_device else None, place.group)
             key: tuple[object, ...] = (match.rule.id, role, place.attempt, *local)
         else:

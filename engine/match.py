@@ -32,7 +32,7 @@ SCOPES: Mapping[str, tuple[str, ...]] = {
     "process": ("attempt", "host", "container", "pid", "rank"),
     "device": ("attempt", "host", "device"),
     "core": ("attempt", "host", "device", "core"),
-    "record": ("attempt", "host", "pid", "rank", "device", "core", "group", "ranks"),
+    "record": ("attempt", "host", "instance_id", "pid", "rank", "device", "core", "group", "ranks"),
 }
 
 Key = tuple[object, ...]

@@ -54,10 +54,13 @@ def _job(effect: Located, cause: Located) -> bool | None:
 
 
 def _host(effect: Located, cause: Located) -> bool | None:
-    """A pod whose node is not known is on one host, too."""
+    """A pod whose node is not known is on one host, too; an instance of which no name is known is one by its id."""
     if not effect.hosts or not cause.hosts:
-        if not _job(effect, cause):
+        same = _equal(effect.place.instance_id, cause.place.instance_id)
+        if not _job(effect, cause) or same is False:
             return False
+        if same:
+            return True
         return True if _same_pod(effect, cause) else None
     return bool(set(effect.hosts) & set(cause.hosts)) and bool(_job(effect, cause))
 

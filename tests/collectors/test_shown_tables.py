@@ -22,6 +22,12 @@ NAME       READY   STATUS    RESTARTS   AGE   IP           NODE
 sft-w-0    1/1     Running   0          6d    10.91.12.4   n-a1
 sft-w-1    0/1     Error     3          6d    10.91.12.5   n-a2
 """
+SQUEUE = """  JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)
+  66120     batch pretrain    train  R 5-22:40:11     32 c[00-31]
+"""
+SINFO = """PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST
+batch*       up   infinite     32  alloc c[00-31]
+"""
 OTHER = """[ops@head ~]$ ls -l /fsx
 total 9412
 -rw-rw-r-- 1 akira research 0 model.hlo_module.pb.gz.lock
@@ -51,3 +57,10 @@ def test_the_text_itself_is_read_as_ever(tmp_path: Path) -> None:
     assert {source.kind for source in found.sources} == {"log", "slurm"}
     told = [fact for fact in found.facts if fact.kind == "slurm-job"]
     assert [(fact.data["job_id"], fact.span.line) for fact in told] == [("7702", 4), ("7731", 5)]
+
+
+def test_tables_that_somebody_put_into_one_file_without_their_commands_are_inputs_too() -> None:
+    pods = PODS.partition("\n")[2]
+    assert names(f"{SQUEUE}\n{SINFO}\n \nc32: Reason=hw_hbm_ue\n") == ["table.txt"]
+    assert names(f"as of this morning:\n\n{SQUEUE}\n{pods}") == ["table.txt", "table-2.txt"]
+    assert names(f"{SQUEUE}it waits\n\n{SINFO}") == []
