@@ -34,7 +34,8 @@ class Input(Struct):
     read once; `size` is -1 where it is not known beforehand; `place` is what the path hints at. A collector adds
     `problems` as it meets them, sets `records`, and `first`, `last` and `gaps` where its format has times; it may refine
     `kind`, which is its own at first. Of `extent`, a divisible collector is to read only that part, and to count lines
-    from there; `coverage` is what it saw of times. `unended`: the last line of a text has no end.
+    from there; `coverage` is what it saw of times. `unended`: the last line of a text has no end. `ranks`: those that it is
+    known to be from, beside what facts tell.
     """
 
     path: str
@@ -50,6 +51,7 @@ class Input(Struct):
     gaps: list[Gap] = field(default_factory=list)
     problems: dict[str, Problem] = field(default_factory=dict)
     unended: bool = False
+    ranks: frozenset[int] = frozenset()
     extent: Extent = WHOLE
     coverage: Coverage = field(default_factory=Coverage)
     _head: bytes | None = None

@@ -52,6 +52,8 @@ _MAYBE_KERNEL = (
 #: So much is known at once of the shapes of lines.
 _MOST_KNOWN = 8192
 _NEWLINE = ord("\n")
+#: How torchrun, and PyTorch itself, begin the lines of a rank: who has such lines is heard, whatever they say.
+_OF_RANK = regex(rb"\[rank(\d{1,6})\]: ?")
 #: How a terminal ends that was copied while it waited for a command, beside what is found among the lines.
 _WAITING = (b"$", b"#", b"%", b"$ ")
 
@@ -129,6 +131,7 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
         yield from prompted_hosts(scan.inp)
         yield from line_labels(scan.inp)
         yield from own_names(scan.inp)
+        scan.inp.ranks = frozenset(int(rank[1]) for rank in _OF_RANK.finditer(scan.inp.head()))
         if b"UTC" in (opening := scan.inp.head()[:_OPENING]):
             yield from shown_zones(scan.inp, lines_of(opening))
         table = process_table(scan.inp)

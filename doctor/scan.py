@@ -124,6 +124,6 @@ def _source(inp: Input) -> Source:
         last=inp.last,
         gaps=tuple(inp.gaps),
         problems=tuple(inp.problems.values()),
-        ranks=ranks_of(inp.place),
+        ranks=tuple(sorted({*ranks_of(inp.place), *inp.ranks})),
         unended=inp.unended,
     )

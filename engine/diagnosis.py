@@ -206,7 +206,7 @@ def _completed_sources(sources: Iterable[Source], facts: Iterable[Fact], topolog
         if fact.place.rank is not None:
             ranks[fact.source].add(fact.place.rank)
     for source in sources:
-        own = {source.place.rank} if source.place.rank is not None else ranks[source.id]
+        own = {source.place.rank} if source.place.rank is not None else ranks[source.id].union(source.ranks)
         yield replace(source, place=completed_place(source.place, topology), ranks=tuple(sorted(own)))
 
 

@@ -107,11 +107,13 @@ def _silence(
 
 
 def _heard(
-    facts: Sequence[Fact], reports: Sequence[Fact], sources: Iterable[Source], known: Set[int]
+    facts: Sequence[Fact], reports: Sequence[Fact], sources: Sequence[Source], known: Set[int]
 ) -> frozenset[int | None]:
     """The ranks that would have spoken here: in logs of their own, or where others did."""
+    where = {report.source for report in reports}
     own = {s.place.rank for s in sources if s.kind == "log" and s.records}
     own |= {f.place.rank for f in facts if f.kind == "progress"}
+    own |= {rank for s in sources if s.id in where for rank in s.ranks}
     return frozenset(own | (known & ranks_beside(facts, reports)))
 
 

@@ -236,3 +236,12 @@ def test_a_rank_without_a_dump_is_convicted_where_all_that_wait_for_it_gave_up_a
     assert convicted(waits_for(2, 0, 1, 3), *facts, sources=logs(0, 1, 2, 3)) == (2,)
     assert convicted(waits_for(2, 0, 1, 3), *facts, sources=cut(logs(0, 1, 2, 3), 2)) == ()
     assert convicted(waits_for(2, 0, 1, 3), *facts, sources=cut(logs(0, 1, 2, 3), 1)) == (2,)
+
+
+def test_one_whose_lines_are_labelled_is_heard_though_no_pattern_knows_what_they_say() -> None:
+    reports = [replace(report(rank), source="tee") for rank in (0, 1, 2, 4, 5)]
+    tee = Source("tee", "train.log", "log", records=99)
+    job = Topology(host_of_rank=dict.fromkeys(range(6), "a"), world_size=6)
+    for ranks, expected in (((0, 1, 2, 3, 4, 5), [3]), ((0, 1, 2, 4, 5), [])):
+        found = silent_ranks([*reports, STEP], [replace(tee, ranks=ranks)], None, job)
+        assert [fact.place.rank for fact in found] == expected
