@@ -83,7 +83,7 @@ class Rule(Struct, frozen=True):
     references: tuple[str, ...]
     trust: tuple[str, ...]
     entries: tuple[str, ...]
-    survivable: bool | Literal["anew", "job", "served", "restarted"]
+    survivable: bool | Literal["anew", "job", "foretold", "served", "restarted"]
     ends: tuple[RecordQuery, ...]
     examples: ExamplesDoc | None
     location: Location

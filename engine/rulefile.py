@@ -284,10 +284,11 @@ class RuleDoc(Struct, forbid_unknown_fields=True, omit_defaults=True):
     actions: list[ActionDoc] = []
     entries: list[str] = []
     survivable: Annotated[
-        bool | Literal["anew", "job", "served", "restarted"],
+        bool | Literal["anew", "job", "foretold", "served", "restarted"],
         Meta(
             description="whether progress overcomes it; anew: only of a process that is not older; job: of anybody; "
-            "served: a request that was answered below it, too; restarted: of a later attempt only"
+            "foretold: of anybody, ten minutes after it; served: a request that was answered below it, too; "
+            "restarted: of a later attempt only"
         ),
     ] = True
     ends: Annotated[
