@@ -18,10 +18,8 @@ from operator import add, contains, not_
 
 from msgspec import Struct
 
+from neuron_doctor.engine.recorder import RECENT
 from neuron_doctor.engine.regexes import regex
-
-#: This many of the last completed collectives of each group are left in, and as many transfers.
-RECENT = 32
 
 _HEAD = 1 << 20
 _INT = rb"(?:K.|M..|J....|\x8a\x08.{8})"

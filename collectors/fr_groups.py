@@ -26,8 +26,8 @@ from neuron_doctor.collectors.fr_entries import (
     sequence,
     text,
 )
-from neuron_doctor.collectors.fr_excerpt import RECENT, Left
-from neuron_doctor.engine.recorder import COLLECTIVE, PENDING, RECEIVE, GroupRecord, Operation, Pair
+from neuron_doctor.collectors.fr_excerpt import Left
+from neuron_doctor.engine.recorder import COLLECTIVE, PENDING, RECEIVE, RECENT, GroupRecord, Operation, Pair
 
 _WITH_FRAMES = 64
 

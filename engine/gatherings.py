@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from neuron_doctor.engine.any_source import late_senders
 from neuron_doctor.engine.argument_vote import first_disagreement
 from neuron_doctor.engine.inversions import inversions
+from neuron_doctor.engine.pairings import Anchor, anchor_of, settled
 from neuron_doctor.engine.process_groups import Member, ProcessGroup
 from neuron_doctor.engine.recorder import RECEIVE, SEND, GroupRecord, Operation, RankRecord
 from neuron_doctor.engine.round_books import by_rank
@@ -255,10 +256,12 @@ class _Exchange(Struct, frozen=True):
         wanted = (kind, operation.source, operation.target)
         return [one for one in self.open.get(rank, ()) if (one.kind, one.source, one.target) == wanted]
 
-    def settled(self, rank: int, kind: str, operation: Operation) -> int:
-        """How many of these are not open any more."""
-        total = self.issued.get((rank, kind, operation.source, operation.target), 0)
-        return total - len(self.like(rank, kind, operation))
+    def settled(self, rank: int, kind: str, operation: Operation, *, exact: bool, anchor: Anchor | None) -> int:
+        """How many of these are not open any more: of all, where that is known `exact`, else since the anchor; 0 without one."""
+        like = self.like(rank, kind, operation)
+        if exact:
+            return self.issued.get((rank, kind, operation.source, operation.target), 0) - len(like)
+        return settled(self.group.members[rank], anchor, kind, operation, like) if anchor else 0
 
 
 def _exchange(group: ProcessGroup, first: Mapping[int, int]) -> _Exchange:
@@ -316,10 +319,34 @@ def _transfer_gatherings(
     found: dict[_TransferKey, tuple[Gathering, list[_Wanted]]] = {}
     for number, group in enumerate(groups):
         exchange = _exchange(group, first)
+        anchors: dict[tuple[int, int], Anchor | None] = {}
         for rank in group.members:
             for operation, nth in _transfer_fronts(exchange.open.get(rank, [])):
-                _add_transfer(found, number, exchange, rank, operation, nth)
-    return found
+                _add_transfer(found, number, exchange, rank, operation, nth, groups, anchors)
+    return _without_done_parts(found)
+
+
+def _without_done_parts(
+    found: dict[_TransferKey, tuple[Gathering, list[_Wanted]]],
+) -> dict[_TransferKey, tuple[Gathering, list[_Wanted]]]:
+    """Without the transfers of a batch that the other end shows to be over, where the batch has others: those of a batch
+    complete together, and it waits for these."""
+
+    def is_done(gathering: Gathering, wanted: list[_Wanted]) -> bool:
+        return len(gathering.fronts) == 1 and all(want.operation is _COMPLETED for want in wanted) and bool(wanted)
+
+    done = {key for key, (gathering, wanted) in found.items() if is_done(gathering, wanted)}
+    waits_on = {
+        (front.rank, front.record)
+        for key, (gathering, _) in found.items()
+        for front in gathering.fronts
+        if key not in done and front.operation is not None and front.operation.batch >= 0
+    }
+
+    def waits_elsewhere(gathering: Gathering) -> bool:
+        return all((front.rank, front.record) in waits_on for front in gathering.fronts)
+
+    return {key: one for key, one in found.items() if key not in done or not waits_elsewhere(one[0])}
 
 
 def _add_transfer(
@@ -329,6 +356,8 @@ def _add_transfer(
     rank: int,
     operation: Operation,
     nth: int,
+    groups: Sequence[ProcessGroup],
+    anchors: dict[tuple[int, int], Anchor | None],
 ) -> None:
     """Where the members of a group, or the sender, are not recorded, nobody in particular is waited for."""
     group = exchange.group
@@ -340,11 +369,15 @@ def _add_transfer(
         return
     other, member = group.members.get(peer), group.members[rank]
     exact = bool(other and other.dump.whole and member.dump.whole and other.record)
-    ordinal = nth + (exchange.settled(rank, operation.kind, operation) if exact else 0)
+    pair = (min(rank, peer), max(rank, peer))
+    if not exact and other and other.record and group.completions and pair not in anchors:
+        anchors[pair] = anchor_of(groups, group, pair, exchange.open)
+    anchor = anchors.get(pair)
+    ordinal = nth + exchange.settled(rank, operation.kind, operation, exact=exact, anchor=anchor)
     key = (number, operation.source, operation.target, ordinal)
     gathering, wanted = found.setdefault(key, (Gathering(group, ordinal, ends=(ends[0] or 0, ends[1] or 0)), []))
     gathering.fronts.append(Front(rank, operation))
-    wanted.append(_Wanted(peer, _matching(exchange, peer, operation, ordinal, exact=exact)))
+    wanted.append(_Wanted(peer, _matching(exchange, peer, operation, ordinal, exact=exact, anchor=anchor)))
 
 
 def _transfer_fronts(pending: list[Operation]) -> Iterator[tuple[Operation, int]]:
@@ -365,11 +398,13 @@ def _transfer_fronts(pending: list[Operation]) -> Iterator[tuple[Operation, int]
 _COMPLETED = Operation(-1, "", "", -1, -1, "completed", -1, -1, "", 0, -1)
 
 
-def _matching(exchange: _Exchange, peer: int, operation: Operation, ordinal: int, *, exact: bool) -> Operation | None:
+def _matching(
+    exchange: _Exchange, peer: int, operation: Operation, ordinal: int, *, exact: bool, anchor: Anchor | None
+) -> Operation | None:
     """The other end's operation that matches; None if it never issued one."""
     kind = RECEIVE if operation.kind == SEND else SEND
     opposite = exchange.like(peer, kind, operation)
-    index = ordinal - (exchange.settled(peer, kind, operation) if exact else 0)
+    index = ordinal - exchange.settled(peer, kind, operation, exact=exact, anchor=anchor)
     if index < 0:
         return _COMPLETED
     return opposite[index] if index < len(opposite) else None

@@ -14,8 +14,9 @@ import pytest
 from neuron_doctor.collectors import fr_dump
 from neuron_doctor.collectors.base import Input, UnreadableInput
 from neuron_doctor.collectors.flight_recorder import COLLECTOR
-from neuron_doctor.collectors.fr_excerpt import RECENT, excerpt_of
+from neuron_doctor.collectors.fr_excerpt import excerpt_of
 from neuron_doctor.engine.facts import Fact, Place
+from neuron_doctor.engine.recorder import RECENT
 
 ROOT = Path(__file__).parents[2]
 
