@@ -51,6 +51,11 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
             blames += _of_bottom(hang, bottom)
     if not any(one.culprits for one in blames) and not all(group.completions for group in groups):
         blames = _misdirected_of_all(hang) or blames or _short_of_all(hang) or _unordered_of_all(hang)
+    moving = [one for one in blames if one.verdict == "moving"]
+    if len(moved := [group for group in groups if group.went_on()]) >= _TWO:
+        blames = [_seen_going_on(moved)]
+    elif moving and not any(one.culprits for one in blames):
+        blames = moving
     if _moves(blames, dumps):
         blames = [_seen_moving(blames, written_apart=any(group.has_outdated() for group in groups))]
     elif _are_several_stalls(blames):
@@ -85,6 +90,16 @@ def _moves(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> bool:
     stalls = [one.gathering for one in blames if one.verdict in _RUNNING and one.gathering]
     runs = any(not stall.is_transfer and (stall.group.completions or not show_ends(dumps)) for stall in stalls)
     return runs and any(one.verdict in {"rank-missing", "p2p-missing"} and one.culprits for one in blames)
+
+
+def _seen_going_on(moved: Sequence[ProcessGroup]) -> Blame:
+    """What is said of a job of which several groups went on while their dumps were written: what stands in one of them may be
+    over in the next moment."""
+    titles = ", ".join(sorted({group.title for group in moved})[:_SHOWN])
+    told = f"while the dumps were written {len(moved)} groups went on ({titles}): they show no one state of the job"
+    return Blame(
+        "moving", told, members=tuple(sorted({rank for group in moved for rank in group.members})), group=moved[0]
+    )
 
 
 def _seen_moving(blames: Sequence[Blame], *, written_apart: bool) -> Blame:

@@ -72,8 +72,9 @@ def _of_run(selection: Selection, heard: Iterable[int]) -> Iterator[Fact]:
         blames = _convicted(blames[0], found, selection)
     if not blames and not found.gatherings:
         blames = _slow(groups) or [_idle(groups, dumps)]
-    elif any(one.verdict == "moving" for one in blames) and not any(one.culprits for one in blames):
-        blames = _slow(groups) or blames
+    elif all(one.verdict == "moving" for one in blames):
+        whole = {**selection.dumps, **{record.rank: record for record in selection.behind}}
+        blames = _slow(process_groups(dict(sorted(whole.items())), heard)) or blames
     for one in blames:
         yield _fact(one, dumps)
     for record in selection.stale:

@@ -21,12 +21,14 @@ _Key = tuple[str, str]
 
 class Selection(Struct, frozen=True):
     """The dumps of one run, by rank, and those that lay beside them and are not of it. `scattered`: most were written at
-    so different moments that they show no one state of the job; `moving`: and went on from each to the next."""
+    so different moments that they show no one state of the job; `moving`: and went on from each to the next. `behind`: those
+    that were left out because they were written before the others."""
 
     dumps: dict[int, RankRecord]
     stale: tuple[RankRecord, ...]
     scattered: bool = False
     moving: bool = False
+    behind: tuple[RankRecord, ...] = ()
 
 
 def of_last_attempts(facts: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
@@ -60,13 +62,14 @@ def _selection(records: list[RankRecord]) -> Selection:
     behind, places = _left_behind(dumps)
     few = 2 * len(behind) <= len(dumps)
     # Where most are behind, and at one place, the few that are ahead of them may be the strange ones.
+    early = tuple(dumps[rank] for rank in sorted(behind)) if few else ()
     dumps = {rank: record for rank, record in dumps.items() if not few or rank not in behind}
     chosen = {id(record) for record in dumps.values()}
     twins = {rank: _signature(record) for rank, record in dumps.items()}
     stale = (r for r in records if id(r) not in chosen and twins.get(r.rank) != _signature(r))
     scattered = not few and places > 1
     moving = scattered and places >= _STAGES and _AHEAD * (len(dumps) - len(behind)) <= len(dumps)
-    return Selection(dict(sorted(dumps.items())), tuple(stale), scattered, moving)
+    return Selection(dict(sorted(dumps.items())), tuple(stale), scattered, moving, early)
 
 
 def _signature(record: RankRecord) -> tuple[int, int, int]:

@@ -13,6 +13,8 @@ from neuron_doctor.engine.roll_call import Roll, roll_of, size_of
 
 #: At so many places the ranks of a group stand where a device is stuck: there, and where the others wait for it.
 _PLACES = 2
+#: One dump that is behind may be an old one.
+_SEVERAL = 2
 #: How far apart the numbers of one collective on two ranks are looked for.
 _SHIFTS = sorted(range(-12, 13), key=lambda shift: (abs(shift), shift))
 
@@ -106,7 +108,9 @@ class ProcessGroup(Struct, dict=True):
         members = [member for member in self.members.values() if member.record and not _is_skewed(member)]
         opened = [m.base + m.record.pending[0].number for m in members if m.record and m.record.pending]
         over = [ordinal for ordinal in opened if ordinal < self._passed]
-        return (bool(over) and len(set(opened)) > _PLACES) or 2 * len(over) > len(members)
+        places = len(set(opened))
+        several = bool(over) and places > _PLACES and (len(over) >= _SEVERAL or places > _PLACES + 1)
+        return several or 2 * len(over) > len(members)
 
     def global_rank(self, end: int) -> int | None:
         """The global rank of an end of a point-to-point operation, which is recorded by its number in the group."""
