@@ -11,7 +11,7 @@ from neuron_doctor.engine.fault import Blame
 from neuron_doctor.engine.gatherings import Gathering, Waits, waits
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
 from neuron_doctor.engine.idle_ranks import is_through, may_wait, show_ends, silent_peers, with_the_same_end
-from neuron_doctor.engine.lacking import awaited_by_all, the_only_one_lacking
+from neuron_doctor.engine.lacking import alone_elsewhere, awaited_by_all, the_only_one_lacking
 from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.own_rounds import (
     alone_out_of_order,
@@ -49,6 +49,9 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
     for bottom in bottoms(hang.successors):
         if hang.is_waited_for(bottom):
             blames += _of_bottom(hang, bottom)
+    if not any(one.culprits for one in blames):
+        circles = [one for circle in hang.known_circles() for one in _of_cycle(hang, circle) if one.culprits]
+        blames = [*circles, *blames]
     if not any(one.culprits for one in blames) and not all(group.completions for group in groups):
         blames = _misdirected_of_all(hang) or blames or _short_of_all(hang) or _unordered_of_all(hang)
     moving = [one for one in blames if one.verdict == "moving"]
@@ -382,6 +385,8 @@ def _of_mixed_cycle(
     hang: Hang, cycle: Sequence[Gathering], ranks: Sequence[int], odd: tuple[int, ...], told: str
 ) -> list[Blame]:
     """Ranks that wait for one another in transfers and collectives."""
+    if went_away := alone_elsewhere(cycle):
+        return [went_away]
     collective = next((gathering for gathering in cycle if not gathering.is_transfer), cycle[0])
     skipped = next((g for g in cycle if g.is_transfer and set(g.absent) & set(odd or ranks)), None)
     short = _short(hang, ranks, skipped) if skipped and not odd else None

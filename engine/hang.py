@@ -88,6 +88,12 @@ class Hang(Struct, dict=True):
         found = [bottom for bottom in bottoms(inner) if len(bottom) > 1]
         return [nodes[at] for at in found[0]] if len(found) == 1 else circle
 
+    def known_circles(self) -> list[list[int]]:
+        """The ends of chains of waits that are circles, whatever those ranks do that left no dump."""
+        unknown = {node for rank, node in self.node.items() if rank not in self.dumps}
+        known = [[node for node in after if node not in unknown] for after in self.successors]
+        return [bottom for bottom in bottoms(known) if len(bottom) > 1] if unknown else []
+
     @cached_property
     def strays(self) -> tuple[int, ...]:
         """The few ranks that have issued another number of operations than their peers up to the same collective; ()

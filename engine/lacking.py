@@ -31,6 +31,22 @@ def the_only_one_lacking(cycle: Sequence[Gathering]) -> Blame | None:
     return None
 
 
+def alone_elsewhere(cycle: Sequence[Gathering]) -> Blame | None:
+    """The one rank that stands in a collective to which no other member has come, while it alone is missing in one in which
+    others wait: it went another way, and all the others are where the program leads them."""
+    collectives = [gathering for gathering in cycle if not gathering.is_transfer and not gathering.unknown]
+    alone = {
+        gathering.waiting[0]
+        for gathering in collectives
+        if len(gathering.waiting) == 1 and len(gathering.absent) == len(gathering.group.members) - 1 >= _SEVERAL
+    }
+    awaited = [g for g in collectives if len(g.absent) == 1 and set(g.absent) <= alone and len(g.waiting) >= _SEVERAL]
+    if len({g.absent[0] for g in awaited}) != 1 or len(alone) != 1:
+        return None
+    told = f"never issued {awaited[0].title}, in which others wait, and stands in a collective to which no other came"
+    return Blame("rank-missing", told, tuple(awaited[0].absent), gathering=awaited[0], about_ranks=True)
+
+
 def awaited_by_all(cycle: Sequence[Gathering]) -> Blame | None:
     """The one rank that transfers of a circle with several others lack, while it stands in a collective: that it left out its
     ends is less than that all of those have one too many."""
