@@ -50,9 +50,13 @@ def deviants(
     pasts = {rank: _past(dumps[rank], cycle, rank) for rank in fronts}
     # Where transfers take part, the past that a ring still holds is too short for one's own habits.
     long = [rank for rank in pasts if dumps[rank].whole or not any(gathering.is_transfer for gathering in cycle)]
+    recurs = {rank: _recurs(pasts[rank], whole=dumps[rank].whole) for rank in long}
+    changed = [rank for rank in long if recurs[rank] is False]
+    if all(recurs.get(rank) is not None for rank in ranks) and 2 * len(changed) < len(ranks) and changed:
+        return tuple(changed)  # each one's own past tells, whatever their number: the others do as ever
     for found in (
         sorted(out_of_step(groups) & set(ranks)),
-        [rank for rank in long if _recurs(pasts[rank], whole=dumps[rank].whole) is False],
+        changed,
         [rank for rank in fronts if _differs_from_peers(rank, fronts[rank], cycle, set(ranks))],
         [rank for rank in long if _recurs(_counted(pasts[rank], dumps[rank]), whole=dumps[rank].whole) is False],
         [rank for rank in long if _is_of_new_length(_counted(pasts[rank], dumps[rank]))],
