@@ -297,7 +297,8 @@ def _of_transfer(hang: Hang, gathering: Gathering) -> Blame:
         told = f"never started {gathering.title}, as the other end did, though it waits in nothing before: its device is stuck"
         return Blame("device-stuck", told, culprits=unstarted, gathering=gathering, about_ranks=True)
     told = f"both ends of {gathering.title} have come and it does not complete"
-    return _short(hang, gathering.waiting, gathering) or Blame("transport-stall", told, gathering=gathering)
+    ends = sorted({*gathering.waiting, *(gathering.ends or ())} & set(hang.dumps))
+    return _short(hang, ends, gathering) or Blame("transport-stall", told, gathering=gathering)
 
 
 def _short(hang: Hang, ranks: Sequence[int], gathering: Gathering) -> Blame | None:

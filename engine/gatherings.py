@@ -115,16 +115,18 @@ def waits(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], *, transf
         before, first = first, _first_fronts(gatherings)
         if first == before or all(group.completions for group in groups):
             break
-    placed: dict[int, list[tuple[int, int, Gathering]]] = defaultdict(list)
-    for number, gathering in enumerate(gatherings):
-        for front in gathering.fronts:
-            placed[front.rank].append((front.record, number, gathering))
     for group, found in zip(groups, collectives, strict=True):
         for ordinal, gathering in found.items():
             _see_members(gathering, group, ordinal, first, dumps)
     for gathering, wanted in exchanged.values():
         _see_partner(gathering, wanted, first, dumps)
     _see_late(gatherings, groups)
+    met = _met_parts([gathering for gathering, _ in exchanged.values()])
+    gatherings = [gathering for gathering in gatherings if id(gathering) not in met]
+    placed: dict[int, list[tuple[int, int, Gathering]]] = defaultdict(list)
+    for number, gathering in enumerate(gatherings):
+        for front in gathering.fronts:
+            placed[front.rank].append((front.record, number, gathering))
     waited = {rank: [gathering for *_, gathering in sorted(placed[rank], key=lambda one: one[:2])] for rank in placed}
     return Waits(gatherings, waited, first)
 
@@ -324,6 +326,22 @@ def _transfer_gatherings(
             for operation, nth in _transfer_fronts(exchange.open.get(rank, [])):
                 _add_transfer(found, number, exchange, rank, operation, nth, groups, anchors)
     return _without_done_parts(found)
+
+
+def _met_parts(transfers: Sequence[Gathering]) -> set[int]:
+    """The transfers to which both ends have come as parts of batches that wait for others: those of a batch complete together."""
+
+    def is_met(one: Gathering) -> bool:
+        return len(one.fronts) == len(one.ends or ()) and not (one.absent or one.held or one.unknown)
+
+    waits_on = {
+        (front.rank, front.record)
+        for one in transfers
+        if not is_met(one)
+        for front in one.fronts
+        if front.operation is not None and front.operation.batch >= 0
+    }
+    return {id(one) for one in transfers if is_met(one) and all((f.rank, f.record) in waits_on for f in one.fronts)}
 
 
 def _without_done_parts(

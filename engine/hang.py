@@ -210,7 +210,7 @@ def _misdirected(hang: Hang) -> dict[int, Gathering]:
     wanted: dict[tuple[int, int, bool], list[Gathering]] = defaultdict(list)
     transfers = [gathering for gathering in hang.waits.gatherings if gathering.is_transfer]
     for gathering in transfers:
-        for rank in gathering.absent:
+        for rank in (*gathering.absent, *gathering.held):
             wanted[id(gathering.group), rank, _sends(gathering, rank)].append(gathering)
     found: dict[int, Gathering] = {}
     for gathering in transfers:
