@@ -319,12 +319,16 @@ def _transfer_gatherings(
     groups: list[ProcessGroup], first: Mapping[int, int]
 ) -> dict[_TransferKey, tuple[Gathering, list[_Wanted]]]:
     found: dict[_TransferKey, tuple[Gathering, list[_Wanted]]] = {}
+    of_rank: dict[int, list[ProcessGroup]] = defaultdict(list)
+    for group in groups:
+        for rank in group.members:
+            of_rank[rank].append(group)
     for number, group in enumerate(groups):
         exchange = _exchange(group, first)
         anchors: dict[tuple[int, int], Anchor | None] = {}
         for rank in group.members:
             for operation, nth in _transfer_fronts(exchange.open.get(rank, [])):
-                _add_transfer(found, number, exchange, rank, operation, nth, groups, anchors)
+                _add_transfer(found, number, exchange, rank, operation, nth, of_rank[rank], anchors)
     return _without_done_parts(found)
 
 

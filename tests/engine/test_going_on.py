@@ -37,3 +37,13 @@ def test_one_rank_behind_is_no_sign_that_the_job_goes_on(behind: int) -> None:
     stands = [33] * 8
     stands[behind] = 30
     assert "moving" not in verdicts(dumps(*stands))
+
+
+def test_what_stands_in_one_group_is_no_fault_where_several_others_went_on() -> None:
+    mesh = Mesh(4, 4)
+    found: list[Fact] = []
+    for rank in range(mesh.size):
+        stop = Faults(device={rank: 30 + 5 * (rank % 4) + rank // 4})
+        job = run(mesh, {one: mesh.program(one, steps=12) for one in range(mesh.size)}, stop, ahead=60)
+        found.append(facts_of(job, TIMING)[rank])
+    assert set().union(*verdicts(found).values()) == set()
