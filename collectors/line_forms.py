@@ -265,7 +265,11 @@ _WEEKDAYS = (  # journalctl -o short-full
     _transport(rf"[A-Z][a-z]{{2}} {ISO} {_ZONE_NAME}{_SPEAKER} {_PROGRAM}: ", timestamps.calendar),
 )
 #: mpirun --tag-output --timestamp-output: Thu May  7 10:15:31 2026[1,2]<stderr>:
-_TAGGED = (_transport(rf"{CTIME}(?=\[[^\s\]]{{1,100}}\]<std(?:out|err|diag)>:)", timestamps.calendar),)
+_TAGGED = (
+    _transport(rf"{CTIME}(?=\[[^\s\]]{{1,100}}\]<std(?:out|err|diag)>:)", timestamps.calendar),
+    # bhist -l of LSF: Wed Apr 29 23:41:55: Done successfully. The CPU time used is 611022.0 seconds;
+    _header(rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {SYSLOG}: ", timestamps.yearless),
+)
 
 _OF_LOGGERS = (*_LOGGED, *_LOGGED_SINCE_BOOT, *_LOGGED_IN_A_YEAR, *_WEEKDAYS)
 

@@ -94,3 +94,16 @@ def test_a_word_before_a_program_is_a_host_only_where_no_program_writes_so(
 ) -> None:
     (record,) = peel(raw).records
     assert (record.place.host, record.place.pid) == (host, pid)
+
+
+@pytest.mark.parametrize(
+    "said", ["INFO 10-02 09:18:30 [loggers.py:127] Engine 000: ok", "ERROR: it failed", "INFO:     up"]
+)
+def test_the_levels_of_programs_begin_lines_behind_the_labels_of_compose(said: str) -> None:
+    assert peel(f"prefill-1  | {said}").records[-1].place.container == "prefill-1"
+
+
+def test_bhist_tells_the_time_before_what_it_tells() -> None:
+    (record,) = peel("Wed Apr 29 23:41:55: Done successfully. The CPU time used is 611022.0 seconds;").records
+    assert record.instant is not None
+    assert record.instant.clock is Clock.YEARLESS
