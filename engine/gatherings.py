@@ -35,7 +35,7 @@ class Front(Struct, frozen=True):
         """Its place in the rank's order of issue; what only the status tells of comes first."""
         if self.operation is None:
             return -1
-        return self.operation.batch if self.operation.batch >= 0 else self.operation.record
+        return self.operation.place
 
 
 class Gathering(Struct, eq=False):
@@ -219,9 +219,8 @@ def _see_held(gathering: Gathering, rank: int, operation: Operation | None, firs
     """Whether a rank that issued its part still waits in an earlier operation: run-ahead hosts issue long before."""
     if operation is None or first is None or operation.state == "started":
         return
-    place = operation.batch if operation.batch >= 0 else operation.record
-    if first < place:
-        gathering.held[rank] = place
+    if first < operation.place:
+        gathering.held[rank] = operation.place
 
 
 def _see_late(gatherings: Iterable[Gathering], groups: list[ProcessGroup]) -> None:
@@ -411,8 +410,7 @@ def _transfer_fronts(pending: list[Operation]) -> Iterator[tuple[Operation, int]
         nth, counts[like] = counts[like], counts[like] + 1
         low, high = sorted((operation.source, operation.target))
         stream = (-2, -2) if operation.batch >= 0 else (low, high)
-        unit = operation.batch if operation.batch >= 0 else operation.record
-        if streams.setdefault(stream, unit) == unit:
+        if streams.setdefault(stream, operation.place) == operation.place:
             yield operation, nth
 
 

@@ -182,7 +182,7 @@ def _sequence(dump: RankRecord, parts: set[Part], *, transfers: bool) -> list[tu
             start = max(start, window[0].record)
         if transfers:
             moved = record.transfers + record.pending_transfers
-            found += [(_closed(operation), _transfer_part(operation, record)) for operation in moved]
+            found += [(operation.place, _transfer_part(operation, record)) for operation in moved]
             if moved and sum(pair.times for pair in record.pairs) > len(moved):
                 start = max(start, moved[0].record)
     return sorted({one for one in found if one[0] >= start})
@@ -191,10 +191,6 @@ def _sequence(dump: RankRecord, parts: set[Part], *, transfers: bool) -> list[tu
 def _transfer_part(operation: Operation, record: GroupRecord) -> Part:
     peer = operation.target if operation.kind == SEND else operation.source
     return f"{operation.kind} {peer}", part_of(record)[1]
-
-
-def _closed(operation: Operation) -> int:
-    return operation.batch if operation.batch >= 0 else operation.record
 
 
 def _differs_from_peers(rank: int, front: Gathering, cycle: Sequence[Gathering], inside: set[int]) -> bool:

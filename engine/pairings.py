@@ -21,11 +21,6 @@ class Anchor(NamedTuple):
     ahead: bool
 
 
-def place_of(operation: Operation) -> int:
-    """Where a transfer stands in the rank's order of issue: with its batch."""
-    return operation.batch if operation.batch >= 0 else operation.record
-
-
 def anchor_of(
     groups: Iterable[ProcessGroup], group: ProcessGroup, ends: tuple[int, int], open_: Mapping[int, Sequence[Operation]]
 ) -> Anchor | None:
@@ -35,8 +30,8 @@ def anchor_of(
     records = [member.record for member in members if member.record]
     if len(records) < len(ends) or not all(open_.get(rank) for rank in ends):
         return None
-    first = {rank: min(map(place_of, open_[rank])) for rank in ends}
-    last = {rank: max(map(place_of, open_[rank])) for rank in ends}
+    first = {rank: min(one.place for one in open_[rank]) for rank in ends}
+    last = {rank: max(one.place for one in open_[rank]) for rank in ends}
     shared = list(_shared(groups, ends))
     before = [one for one in shared if all(one[rank] < first[rank] for rank in ends)]
     if before:
@@ -54,10 +49,10 @@ def settled(member: Member, anchor: Anchor, kind: str, operation: Operation, ope
     ahead of them. `open_`: those of them that are open."""
     record = anchor.records[member.rank]
     if anchor.ahead:
-        return -sum(1 for one in open_ if place_of(one) < record)
+        return -sum(1 for one in open_ if one.place < record)
     like = (kind, operation.source, operation.target)
     done = member.record.transfers if member.record else ()
-    return sum(1 for one in done if (one.kind, one.source, one.target) == like and place_of(one) > record)
+    return sum(1 for one in done if (one.kind, one.source, one.target) == like and one.place > record)
 
 
 def _shared(groups: Iterable[ProcessGroup], ends: tuple[int, int]) -> Iterator[dict[int, int]]:
@@ -75,4 +70,4 @@ def _reaches(record: GroupRecord, dump: RankRecord, back_to: int) -> bool:
     """Whether the listed transfers of a group are all since then."""
     if dump.whole or len(record.transfers) < RECENT:
         return True
-    return place_of(record.transfers[0]) < back_to
+    return record.transfers[0].place < back_to

@@ -50,6 +50,11 @@ class Operation(NamedTuple):
     completed_ns: int = 0
     frames: tuple[str, ...] = ()
 
+    @property
+    def place(self) -> int:
+        """Where it stands in the rank's order of issue: with its batch, if it is in one."""
+        return self.batch if self.batch >= 0 else self.record
+
 
 class Pair(NamedTuple):
     """How many sends or receives (`kind`) between two ends the dump holds."""

@@ -19,10 +19,9 @@ from neuron_doctor.engine.timeline import Timeline
 
 #: A rank that goes on for so long after an error has survived it (its log may lag that of the dead by less).
 SURVIVED_NS = 120 * 1_000_000_000
-#: What is told ahead (EC2's notice, two minutes) has passed by if the job goes on so long after it was told.
-FORETOLD_NS = 600 * 1_000_000_000
-#: No clock in UTC is wrong by so much, as long as nothing compares it with another one.
-_WRONG_NS = 3600 * 1_000_000_000
+#: What is told ahead (EC2's notice, two minutes) has passed by if the job goes on so long after it was told; by clocks in UTC
+#: that nothing compares with each other, if they show so much that none is wrong by it.
+_FORETOLD_NS, _WRONG_NS = 600 * 1_000_000_000, 3600 * 1_000_000_000
 #: Hosts of one cluster, whose clocks are set by the network, differ by less.
 _IN_STEP_NS = 60 * 1_000_000_000
 #: What wall clocks show that are of one zone, whatever that is.
@@ -113,7 +112,7 @@ def without_survived(match: Match, progress: Progress, single: Collection[str]) 
 
 def _has_passed(fact: Fact, of: bool | str, progress: Progress, single: Collection[str]) -> bool:
     if of == "foretold":
-        return _passed(fact, progress, FORETOLD_NS) or _is_of_another_hour(fact, progress)
+        return _has_gone_by(fact, progress)
     if _overcome(fact, progress, single, anew=of == "anew"):
         return True
     return (of == "job" and _passed(fact, progress)) or (of == "served" and _is_answered_below(fact, progress))
@@ -199,46 +198,46 @@ def _is_older(a: Fact, b: Fact) -> bool:
 # --- what the whole job goes through together ----------------------------------------------------------------------
 
 
-def _passed(fact: Fact, progress: Progress, least_ns: int = SURVIVED_NS) -> bool:
-    """Whether anybody of the job made progress so long after the record: below it in its file, whoever's label the line has, or
-    later by the clocks. Lines of others may lag."""
+def _passed(fact: Fact, progress: Progress) -> bool:
+    """Whether anybody of the job made progress after the record: below it in its file, whoever's label the line has, or later
+    by the clocks. Lines of others may lag by so much."""
     clocks = progress.clocks
     moment = clocks.moment(fact)
     for later in progress.by_source.get(fact.source, ()):
         if later.span.offset > fact.span.offset and _is_of_the_job(later, fact):
             then = clocks.moment(later)
             gap = clocks.difference(moment, then) if moment and then else None
-            if (gap is None and least_ns == SURVIVED_NS) or (gap is not None and gap.high >= least_ns):
+            if gap is None or gap.high >= SURVIVED_NS:
                 return True
     if moment is None:
         return False
     others = ((o, then) for o, then in progress.latest if o.source != fact.source and _is_of_the_job(o, fact))
-    return any(_surely_later(fact, moment, later, then, clocks, least_ns) for later, then in others)
+    return any(_surely_later(fact, moment, later, then, clocks) for later, then in others)
 
 
-def _is_of_another_hour(fact: Fact, progress: Progress) -> bool:
-    """Whether the job made progress so long after the record that no clock in UTC is wrong by as much."""
+def _has_gone_by(fact: Fact, progress: Progress) -> bool:
+    """Whether the job went on long after what was told ahead should have come."""
     moment = progress.clocks.moment(fact)
-    if moment is None or moment.instant.clock is not Clock.UTC:
+    if moment is None:
         return False
-    return any(
-        then.instant.clock is Clock.UTC
-        and then.instant.ns - moment.instant.ns >= _WRONG_NS
-        and _is_of_the_job(later, fact)
-        for later, then in progress.latest
-    )
+    for later, then in progress.latest:
+        gap = progress.clocks.difference(moment, then)
+        in_utc = moment.instant.clock is then.instant.clock is Clock.UTC
+        shown = then.instant.ns - moment.instant.ns
+        long = gap.low >= _FORETOLD_NS if gap else in_utc and shown >= _WRONG_NS
+        if long and _is_of_the_job(later, fact):
+            return True
+    return False
 
 
-def _surely_later(
-    fact: Fact, moment: Moment, later: Fact, then: Moment, clocks: Timeline, least_ns: int = SURVIVED_NS
-) -> bool:
+def _surely_later(fact: Fact, moment: Moment, later: Fact, then: Moment, clocks: Timeline) -> bool:
     """Whether progress was so long after a record that its log does not only lag. Containers of one template show one zone,
     whatever that is, and their hosts are in step."""
     gap = clocks.difference(moment, then)
-    if gap is not None and gap.low >= least_ns:
+    if gap is not None and gap.low >= SURVIVED_NS:
         return True
     shown = then.instant.ns - moment.instant.ns
-    if shown < least_ns + _IN_STEP_NS or not _are_replicas(fact, moment, later, then):
+    if shown < SURVIVED_NS + _IN_STEP_NS or not _are_replicas(fact, moment, later, then):
         return False
     return gap is None or gap.high >= shown
 

@@ -27,3 +27,19 @@ def test_runs_that_were_never_of_one_length_name_nobody() -> None:
     past = [op for length in (4, 6, 2) for op in (*[Op(TENSOR)] * length, Op(WORLD))]
     programs = {0: [*past, *[Op(TENSOR)] * 5, Op(WORLD)], 1: [*past, *[Op(TENSOR)] * 4, Op(WORLD), Op(TENSOR)]}
     assert verdicts(facts_of(run(mesh(), programs, Faults(), ahead=12))) == {"order-mismatch": set()}
+
+
+def test_many_are_named_where_the_past_of_each_tells_and_all_others_do_as_ever() -> None:
+    """Three towers share a group by pairs; that a whole tower takes its two the other way round closes a circle of three."""
+    pairs = {name: Pg(str(at), name, ranks) for at, (name, ranks) in enumerate(_TOWERS.items(), 1)}
+    usual = {0: ("vl", "va"), 2: ("la", "vl"), 4: ("la", "va")}
+    orders = {rank: usual[rank - rank % 2] for rank in range(6)}
+    steps = {rank: [Op(pairs[name]) for name in order] for rank, order in orders.items()}
+    programs = {rank: step * 4 + (step[::-1] if rank >= 4 else step) for rank, step in steps.items()}
+    found = Mesh(6, 1)
+    found.groups = {str(at): {rank: pairs[order[at]] for rank, order in orders.items()} for at in range(2)}
+    job = run(found, programs, Faults(), ahead=12)
+    assert verdicts(facts_of(job)) == {"order-mismatch": {4, 5}}
+
+
+_TOWERS = {"vl": (0, 1, 2, 3), "la": (2, 3, 4, 5), "va": (0, 1, 4, 5)}
