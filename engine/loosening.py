@@ -141,7 +141,7 @@ def loosened(regex: str, enough: int = _FEWEST) -> str:
     flag = _FOR_ALL if regex.startswith(_FOR_ALL) else ""
     regex = regex.removeprefix(flag)
     regex = "|".join(
-        _from_most_telling(_without_idle(_flat(_terms(atoms))), enough)
+        _from_most_telling(_without_vague_start(_without_idle(_flat(_terms(atoms)))), enough)
         for atoms in _alternatives(_shortened(regex) or regex)
     )
     regex = _shortened(regex) or regex
@@ -151,6 +151,7 @@ def loosened(regex: str, enough: int = _FEWEST) -> str:
 #: How often an atom may stand to span words: whatever comes before it, the database has to remember.
 _WIDE_TIMES = regex(r"(?:[*+]|\{\d*,(?:|[2-9]\d|\d{3,})\})[?+]?")
 _DIGIT, _EDGE = r"\d", r"\b"
+_CLASSES = frozenset({".", r"\w", r"\S", _DIGIT})
 
 
 def _flat(terms: list[_Term]) -> list[_Term]:
@@ -171,6 +172,19 @@ def _without_idle(terms: list[_Term]) -> list[_Term]:
         if not after_gap or (_fewest(term) and term.atom != _EDGE):
             kept.append(term)
     return kept
+
+
+def _without_vague_start(terms: list[_Term]) -> list[_Term]:
+    """The same without a character of a class before a term that may span words: nearly any text has one, so that the database
+    would follow each of them."""
+    while len(terms) > 2 and _is_vague(terms[0]) and _is_vague(terms[1]) and _is_wide(terms[1]):  # noqa: PLR2004 - and more
+        terms = terms[2:]
+    return terms
+
+
+def _is_vague(term: _Term) -> bool:
+    """Whether a term is a character of a class, however often it stands there."""
+    return term.atom in _CLASSES or bool(_CLASS.fullmatch(term.atom))
 
 
 def _from_most_telling(terms: list[_Term], enough: int) -> str:

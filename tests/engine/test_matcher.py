@@ -137,6 +137,8 @@ def test_of_what_is_looked_for_in_either_case_the_most_telling_part_will_do(rege
     [
         (r"^(?P<host>[a-z][\w.-]{1,80}): not responding", ": not responding"),
         (r"[Nn]odes? (?P<host>\S{1,90}) not responding, setting DOWN", " not responding, setting DOWN"),
+        (r"^(?P<pod>[a-z\d][a-z\d.-]{0,252}) {2,80}\d{1,3}/\d{1,3} +[A-Z]", r" {2}\d{1,3}/\d{1,3} +[A-Z]"),
+        (r"\w[\w.]{0,90}", r"\w"),
         (r"(?P<path>/\S{0,99}) [a-z_]{1,30}\.py:\d{1,5} - OK", r"\.py:\d{1,5} - OK"),
         (r"(?P<a>[\w-]{1,40}(?P<b>end))x: (?:one|two|three)", r"[\w-]endx: (?:one|two|three)"),
         (r"told first: \S{1,90} told later", "told first: .* told later"),
