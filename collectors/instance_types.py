@@ -39,10 +39,19 @@ _COMPLEMENTS: Mapping[str, Complement] = MappingProxyType(
 )
 
 
-def device_count(neuron: int, *, efa: int = -1, cores: int = 0, instance_type: str = "") -> dict[str, Value]:
-    """The fields of a `device-count` fact: -1 for a kind that is not shown, 0 where nothing is known of the rest."""
+#: Of so many devices a container gets any, but never all but one or two of them.
+_FULL, _GAPS = frozenset({12, 16}), 2
+
+
+def device_count(
+    neuron: int, *, efa: int = -1, cores: int = 0, instance_type: str = "", highest: int = -1
+) -> dict[str, Value]:
+    """The fields of a `device-count` fact: -1 for a kind that is not shown, 0 where nothing is known of the rest. `highest` is
+    the highest number of the devices: where the type is not told, it tells that one or two below it are missing."""
     wanted = complement_of(instance_type)
-    counts = {"neuron": neuron, "efa": efa, "expected_neuron": wanted.neuron, "expected_efa": wanted.efa}
+    numbered = highest + 1 if highest + 1 in _FULL and highest + 1 - neuron <= _GAPS else 0
+    expected = wanted.neuron or numbered
+    counts = {"neuron": neuron, "efa": efa, "expected_neuron": expected, "expected_efa": wanted.efa}
     return {**counts, "cores": cores}
 
 

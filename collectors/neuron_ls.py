@@ -59,11 +59,11 @@ def _identity(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
         yield fact(inp, line, "identity", said, Place(instance_id=said.get("instance_id")))
 
 
-def _count(inp: Input, lines: Sequence[Line], line: Line, devices: int, cores: int) -> Fact:
+def _count(inp: Input, lines: Sequence[Line], line: Line, devices: set[int], cores: int) -> Fact:
     header = _header(lines)
     instance_type = header["instance-type"][0] if "instance-type" in header else ""
     instance_id = header["instance-id"][0] if "instance-id" in header else None
-    data = device_count(devices, cores=cores, instance_type=instance_type)
+    data = device_count(len(devices), cores=cores, instance_type=instance_type, highest=max(devices, default=-1))
     return fact(inp, line, "device-count", data, Place(instance_id=instance_id))
 
 
@@ -108,7 +108,7 @@ def _from_table(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             yield fact(inp, line, "device-user", data, Place(device=device, pid=int(row["PID"])))
         elif device is None:
             inp.problem("a row of the table without a device", line.number)
-    yield _count(inp, lines, last, len(seen), cores)
+    yield _count(inp, lines, last, seen, cores)
 
 
 def _table_device(inp: Input, line: Line, device: int, row: dict[str, str], lnc: int) -> Iterator[Fact]:
@@ -137,13 +137,14 @@ def _from_json(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     array = _ARRAY.search(document.text)
     if array is None:
         raise UnreadableInput("no device list: neither a JSON array nor a table of neuron-ls")
-    devices = cores = 0
+    devices, cores = set[int](), 0
     try:
         for element in elements(document.text, array.end()):
             if not isinstance(element.value, dict) or not isinstance(element.value.get("neuron_device"), int):
                 inp.problem("an entry without a device number")
                 continue
-            devices, cores = devices + 1, cores + _number(element.value, "nc_count")
+            devices.add(_number(element.value, "neuron_device"))
+            cores += _number(element.value, "nc_count")
             yield from _json_device(inp, document, element, element.value)
     except DamagedDocument as damage:
         inp.problem(str(damage))

@@ -110,7 +110,7 @@ def _facts(inp: Input, readings: Iterable[_Reading]) -> Iterator[Fact]:
         for kind, data in _statements(inp, reading):
             yield fact(inp, reading.line, kind, data, place)
     if whole is not None and inp.name not in _NAMES:
-        yield fact(inp, whole, "device-count", device_count(len(devices)))
+        yield fact(inp, whole, "device-count", device_count(len(devices), highest=max(devices, default=-1)))
 
 
 def _place(parts: Sequence[str]) -> Place:

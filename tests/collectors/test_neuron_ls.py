@@ -63,6 +63,27 @@ def test_no_device_at_all_is_a_count_of_zero() -> None:
     assert one(facts_of("[]\n", "node3/neuron-ls.json"), "device-count").data["neuron"] == 0
 
 
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        (set(range(16)) - {11}, 16),
+        (set(range(16)) - {0, 3}, 16),
+        (set(range(12)) - {4}, 12),
+        (set(range(16)), 16),
+        (set(range(16)) - {1, 2, 3}, 0),  # a container with some of them
+        (set(range(8, 16)), 0),
+        (set(range(6)) - {2}, 0),
+        ({15}, 0),
+    ],
+)
+def test_the_numbers_of_the_devices_tell_where_one_is_missing(numbers: set[int], expected: int) -> None:
+    rows = "".join(f"| {number} | 2 | 32 GB | 00:{number:02x}.0 |\n" for number in sorted(numbers))
+    rule = "+--------+--------+--------+---------+\n"
+    table = f"{rule}| NEURON | NEURON | NEURON |   PCI   |\n| DEVICE | CORES  | MEMORY |   BDF   |\n{rule}{rows}{rule}"
+    count = one(facts_of(table), "device-count").data
+    assert (count["neuron"], count["expected_neuron"]) == (len(numbers), expected)
+
+
 def test_a_table_that_is_cut_off_still_tells_the_first_devices() -> None:
     text = NEURON_LS_TABLE[: NEURON_LS_TABLE.index("| 1      |")]
     assert [fact.place.device for fact in by_kind(facts_of(text))["device"]] == [0]
