@@ -31,6 +31,7 @@ from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
 from neuron_doctor.collectors.process_table import process_table
 from neuron_doctor.collectors.prompts import SHELL_LINE, prompted_hosts, shell_line
+from neuron_doctor.collectors.shown_listings import shown_listings
 from neuron_doctor.collectors.shown_zones import shown_zones
 from neuron_doctor.collectors.snapshot import lines_of
 from neuron_doctor.collectors.step_times import step_times
@@ -135,6 +136,7 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
         if b"UTC" in (opening := scan.inp.head()[:_OPENING]):
             yield from shown_zones(scan.inp, lines_of(opening))
         table = process_table(scan.inp)
+        yield from shown_listings(scan.inp)
     for block in blocks(scan.inp.stream, scan.inp.extent):
         size += block.end - block.start
         _sample(scan, block)

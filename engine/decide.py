@@ -179,6 +179,7 @@ def _choose_roots(graph: Graph, kernel: frozenset[str]) -> None:
     candidates = [n for n, role in enumerate(graph.roles) if role is Role.CASCADE and n not in explained]
     roots = _without_several([n for n in candidates if matches[n].rule.role == "root"], matches)
     chosen = _Roots()
+    confirmed: dict[int, set[str]] = defaultdict(set)
     for number in sorted(roots, key=lambda n: _rank(matches[n])):
         alike = chosen.that_may_be_one_with(matches[number])
         stronger = min((r for r in alike if _same(matches[number], matches[r], kernel)), default=None)
@@ -187,9 +188,15 @@ def _choose_roots(graph: Graph, kernel: frozenset[str]) -> None:
             chosen.add(number, matches[number])
         else:
             graph.roles[number] = Role.CONFIRMATION
+            confirmed[stronger].update(matches[number].hosts)
             graph.links.append(
                 Link(number, stronger, EdgeType.CAUSED_BY, "the same cause at the same place", sure=True, distance=NEAR)
             )
+    for number, hosts in confirmed.items():
+        if (
+            not matches[number].hosts and len(hosts) == 1
+        ):  # a listing was pasted without its host, where one host was refused cores
+            matches[number] = replace(matches[number], hosts=tuple(hosts))
     left = set(roots)
     graph.unexplained = [n for n in candidates if n not in left]
 
