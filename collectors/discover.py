@@ -1,6 +1,6 @@
 """Opens what is under the given paths as inputs: files, and what is packed in them, streamed, one after the other. What many
-hosts printed into one file counts as packed, and so do the streams in an export of CloudWatch; tables of a cluster in what a
-terminal shows are inputs beside it."""
+hosts printed into one file counts as packed, and so do the streams in an export of CloudWatch and the outputs of a notebook;
+tables of a cluster in what a terminal shows are inputs beside it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.host_blocks import is_of_blocks, members_of_blocks
 from neuron_doctor.collectors.insights import members_of_export
 from neuron_doctor.collectors.log_events import is_of_events, members_of_events
+from neuron_doctor.collectors.notebooks import is_notebook, members_of_notebook
 from neuron_doctor.collectors.shown_tables import shown_tables
 from neuron_doctor.collectors.streams import CHUNK, ChunkStream, Damaged, Member, digest, streamed
 from neuron_doctor.collectors.unpack import Codec, codec_of, unpacked
@@ -26,6 +27,14 @@ from neuron_doctor.collectors.utf16 import as_utf8, is_utf16
 from neuron_doctor.collectors.walk import STDIN, Found, find, printable
 from neuron_doctor.collectors.zip import is_zip, zip_members
 
+#: What holds members without being compressed: how it begins, and what reads it.
+_DOCUMENTS: tuple[tuple[Callable[[bytes], bool], Callable[[BufferedReader], Iterator[Member]]], ...] = (
+    (is_zip, zip_members),
+    (is_of_blocks, members_of_blocks),
+    (is_of_events, members_of_events),
+    (is_notebook, members_of_notebook),
+    (has_rows, members_of_export),
+)
 #: Layers of packing in one file: a .log.gz in a .tar.gz in a .zip is five.
 MAX_LAYERS = 8
 MAX_MEMBERS = 200_000
@@ -115,14 +124,8 @@ def is_packed(head: bytes) -> bool:
 
 
 def _members_of(head: bytes) -> Callable[[BufferedReader], Iterator[Member]] | None:
-    if is_zip(head):
-        return zip_members
-    if is_of_blocks(head):
-        return members_of_blocks
-    if is_of_events(head):
-        return members_of_events
-    if has_rows(head):
-        return members_of_export
+    if members := next((members for is_of, members in _DOCUMENTS if is_of(head)), None):
+        return members
     if not _may_be_tar(head):
         return None
     from neuron_doctor.collectors.tar import is_tar, tar_members  # noqa: PLC0415 - the library of tars, for few inputs
