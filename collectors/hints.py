@@ -14,7 +14,8 @@ A hint is taken from shapes that are written on purpose, never from any name wit
   rank, and a rank within anything else (`tp_rank_1`, `node_rank_0`) is none.
 - **Attempt**: directories `attempt_0`, `restart_1`, `retry_2`; a number directly in one is the local rank (torchrun's
   `<run>/attempt_0/3/stderr.log`), as in `ranks/3/stderr.log`, of which each host may have one (`rank_directories`).
-- **Host and instance**: the streams of ParallelCluster, `<host>.<instance id>.<log>`.
+- **Host and instance**: the streams of ParallelCluster, `<host>.<instance id>.<log>`; the host alone: those of Container
+  Insights, `<host>-host.dmesg`.
 - **Container**: kubelet's `<namespace>_<pod>_<uid>/<container>/0.log` and
   `<pod>_<namespace>_<container>-<64 hex digits>.log`, `pods/<namespace>_<pod>/<container>/0.log`,
   and `pods/<pod>/<container>.log`; written `<pod>/<container>`.
@@ -159,6 +160,12 @@ _PID_AT_END = regex(r"[-_.]pid[-_.]?\d{1,10}$", re.IGNORECASE)
 _STREAM = regex(
     r"(?P<host>[A-Za-z][A-Za-z\d-]{0,62})\.(?P<id>i-(?:0[\da-f]{3,16}|[\da-f]{8}))\.[a-z][a-z_-]{1,40}(?:[.\d].{0,60})?"
 )
+#: The streams of Container Insights: Fluent Bit puts its tag behind the name of the node, as does the manifest of EKS
+#: (`log_stream_prefix ${HOST_NAME}-`; tags `host.dmesg`, `dataplane.systemd.*`, `dataplane.tail.*`, `application.*`).
+OF_INSIGHTS = regex(
+    r"(?P<host>[A-Za-z][\w.-]{0,253}?)-(?P<tag>host\.(?:dmesg|messages|secure)(?:\..{1,20})?|dataplane\.(?:systemd|tail)\..{1,400}"
+    r"|application\.var\.log\..{1,400})"
+)
 _SLURM = regex(r"slurm-(?P<job>\d{1,12})(?:[_.-].{0,100})?\.(?:out|err|log)(?:\..{1,20})?")
 
 #: (`<definition>_default_<id>` is a stream of AWS Batch or ECS.)
@@ -218,6 +225,8 @@ def _host(name: str, shape: re.Pattern[str]) -> str | None:
         return None
     if stream := _STREAM.fullmatch(name):
         return stream["host"]
+    if (tagged := OF_INSIGHTS.fullmatch(name)) and shape.fullmatch(tagged["host"]):
+        return tagged["host"]
     stem = bare(name)
     told = stem and shape.fullmatch(stem) and _DIRECTIONS.isdisjoint(_BETWEEN_WORDS.split(stem.casefold()))
     host = stem if told else _of_sagemaker(name) or _address(name)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from neuron_doctor.collectors.hints import place_of_path
+from neuron_doctor.collectors.hints import OF_INSIGHTS, place_of_path
 from neuron_doctor.engine.regexes import regex
 
-#: Container Insights: the node, the log group, and the link that kubelet made for the container.
-_OF_A_CONTAINER = regex(r"(?P<node>[\w.-]{1,253}?)-application\.var\.log\.containers\.(?P<link>[\w.-]{1,400}\.log)")
+#: The link that kubelet made for a container, in the tag that Fluent Bit gives its log (`kube.var.log.containers.<link>`, too).
+_OF_A_CONTAINER = regex(r"(?:.{0,300}[.-])?var\.log\.containers\.(?P<link>[\w.-]{1,400}\.log)")
 #: What separates the parts of paths, and what no part is called.
 _NO_NAME = regex(r"[!\x00-\x1f]|(?<![^/])\.{1,2}(?=/|$)")
 #: A stream that nothing names.
@@ -15,8 +15,11 @@ UNNAMED = "events"
 
 def member_of_stream(stream: str) -> str:
     """The name of the member for a stream. One whose name tells no host, instance or rank is called as a pod may be."""
-    if linked := _OF_A_CONTAINER.fullmatch(stream):
-        return clean(f"nodes/{linked['node']}/{linked['link']}")
+    linked, tagged = _OF_A_CONTAINER.fullmatch(stream), OF_INSIGHTS.fullmatch(stream)
+    if tagged:
+        return clean(f"nodes/{tagged['host']}/{linked['link'] if linked else tagged['tag']}")
+    if linked:
+        return clean(f"streams/{linked['link']}")
     if not stream.strip("/"):
         return UNNAMED
     place = place_of_path(f"streams/{stream}")

@@ -17,6 +17,9 @@ INSTANCE = "i-0123456789abcdef0"
     ("path", "host"),
     [
         ("node3/dmesg.txt", "node3"),
+        ("streams/ip-10-0-3-7.ec2.internal-dataplane.tail.host", "ip-10-0-3-7.ec2.internal"),
+        ("streams/ip-10-0-3-7.us-west-2.compute.internal-host.dmesg/000000", "ip-10-0-3-7.us-west-2.compute.internal"),
+        ("ip-10-0-3-7.ec2.internal-dataplane.systemd.kubelet.service.log", "ip-10-0-3-7.ec2.internal"),
         ("describe-jobs-node4.json", "node4"),
         ("logs/node-03/rank0.log", "node-03"),
         ("host-a/run.log", "host-a"),

@@ -65,6 +65,27 @@ def test_a_single_stream_is_not_named_and_one_of_a_container_is_named_after_its_
 
 
 @pytest.mark.parametrize(
+    ("stream", "member"),
+    [
+        ("ip-10-0-3-7.ec2.internal-host.dmesg", "nodes/ip-10-0-3-7.ec2.internal/host.dmesg"),
+        ("ip-10-0-3-7.ec2.internal-dataplane.tail.host", "nodes/ip-10-0-3-7.ec2.internal/dataplane.tail.host"),
+        ("heron7-dataplane.systemd.kubelet.service", "nodes/heron7/dataplane.systemd.kubelet.service"),
+        (
+            f"ip-10-0-3-7.ec2.internal-dataplane.tail.var.log.containers.cni-x_kube-system_cni-{'0a' * 32}.log",
+            f"nodes/ip-10-0-3-7.ec2.internal/cni-x_kube-system_cni-{'0a' * 32}.log",
+        ),
+        (
+            f"from-fluent-bit-kube.var.log.containers.w-0_ns_torch-{'0a' * 32}.log",
+            f"streams/w-0_ns_torch-{'0a' * 32}.log",
+        ),
+        ("ghost.dmesg", "pods/ghost.dmesg"),
+    ],
+)
+def test_a_tag_of_fluent_bit_is_no_part_of_the_node_behind_whose_name_it_stands(stream: str, member: str) -> None:
+    assert list(members(json.dumps({"events": [{**EVENTS[0], "logStreamName": stream}]}))) == [member]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         '{"events": []}',
