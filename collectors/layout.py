@@ -75,6 +75,7 @@ from neuron_doctor.collectors.no_host_words import (
     may_name_a_host,
     words_of,
 )
+from neuron_doctor.collectors.other_names import names_beside
 from neuron_doctor.collectors.own_words import hosts_in_own_words
 from neuron_doctor.collectors.sections import KIND as HEADING
 from neuron_doctor.collectors.sections import sectioned
@@ -128,7 +129,7 @@ def placed_by_layout(collection: Collection) -> Collection:
     collection = _numbered(collection)
     facts = _by_path(collection.facts)
     if all(source.place.host for source in collection.sources):
-        return Collection(collection.sources, (*collection.facts, *_aliases(facts, collection.sources)))
+        return Collection(collection.sources, (*collection.facts, *names_beside(facts, collection.sources)))
     hosts, labels = _hosts(collection, facts)
     asked = {source.path for source in collection.sources if source.kind in CONTROLLERS}
     host_of = {path: host for path, host in hosts.items() if host and path not in asked}
@@ -138,7 +139,7 @@ def placed_by_layout(collection: Collection) -> Collection:
     below = dict(_below_marks(collection, facts, host_of, HEADING, sectioned))
     below |= dict(_below_marks(collection, facts, host_of, LABEL, placed_by_labels))
     moved = [_moved(fact, host_of, ids, said, below) for fact in collection.facts]
-    return _on_one_machine(Collection(sources, (*moved, *_aliases(facts, sources))))
+    return _on_one_machine(Collection(sources, (*moved, *names_beside(facts, sources))))
 
 
 def _numbered(collection: Collection) -> Collection:
@@ -461,40 +462,3 @@ def _moved(
 
 def _at(fact: Fact, host: str, ids: Mapping[str, str]) -> Fact:
     return replace(fact, place=fact.place.over(Place(host=host)), source=ids[fact.span.path])
-
-
-def _aliases(facts: Mapping[str, Sequence[Fact]], sources: Iterable[Source]) -> list[Fact]:
-    """The other name of each host of a source, where all lines of its logs are prefixed with that one, and it is no
-    other host's; or where a launcher that speaks of its own workers gives it."""
-    host_of = {source.path: source.place.host for source in sources if source.place.host}
-    ids = {source.path: source.id for source in sources}
-    said = [(host, f) for path, host in sorted(host_of.items()) for f in facts.get(path, ()) if _says_its_host(f)]
-    other = unique((host, fact.place.host) for host, fact in said if fact.place.host != host)
-    hosts_of = unique((name, host) for host, fact in said if (name := fact.place.host) != host)
-    reported = {fact.place.host for _, fact in said if _is_of_own_worker(fact)}
-    taken = set(host_of.values()) - reported
-    pairs = {host: name for host, name in other.items() if hosts_of.get(name) == host and name not in taken}
-    first = {host: fact for host, fact in reversed(said) if pairs.get(host) == fact.place.host}
-    return [
-        Fact(
-            "identity",
-            {"hostname": host, "address": pairs[host] or ""},
-            Place(host=host),
-            fact.span,
-            ids[fact.span.path],
-        )
-        for host, fact in sorted(first.items(), key=lambda pair: pair[0])
-        if len(pairs) > 1
-    ]
-
-
-def _says_its_host(fact: Fact) -> bool:
-    """The name stands before the message, where a launcher or a logger put it, not in what the message says; or a launcher
-    says it of its own worker."""
-    name = fact.place.host
-    return bool(name) and (str(name) in fact.span.text[: (fact.span.column or 1) - 1] or _is_of_own_worker(fact))
-
-
-def _is_of_own_worker(fact: Fact) -> bool:
-    """torchrun's table of failures has those of the workers that it started itself."""
-    return fact.kind == "launcher-failure" and fact.data.get("launcher") == "torchrun" and fact.place.rank is not None

@@ -15,6 +15,8 @@ The log of a whole job says so as well, of the host of its launcher alone. So a 
   where all that stands below them may be what their own host showed;
 - sources that name another host ran at the same time, or did so in each attempt (or tell all of ranks in it), tell of no rank
   that it tells of, and two hosts at least tell of processes of their own. What one `mpirun` says for all has no such neighbour.
+
+Where the path has said a host already, what the source says is another name of it (`own_words_at_hosts`).
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection as Sized
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from neuron_doctor.collectors.hints import has_shape_of_host
 from neuron_doctor.collectors.known_hosts import HEADING as HOST_HEADING
@@ -76,15 +78,30 @@ def hosts_in_own_words(
     return said if proven and len(with_processes) > 1 else {}
 
 
-def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool) -> str | None:
-    """The one host that a source names for its own. Where there are `pods`, a word may be the name of one."""
+def own_words_at_hosts(
+    sources: Iterable[Source], facts: Mapping[str, Sequence[Fact]]
+) -> Iterator[tuple[str, str, Fact]]:
+    """Each source that is at a host by its path and names one of another name for its own: both names, and where it says so."""
+    sources = list(sources)
+    pods = any(source.place.container or source.kind == "kubectl" for source in sources)
+    for source in sources:
+        host, told = source.place.host, facts.get(source.path, ())
+        name = _own_host(told, (), pods=pods, at=host) if host and not source.place.container else None
+        where = next((f for f in told if f.kind == "env" and f.data.get("value") == name), None) if name else None
+        if host and name and where and name.casefold() != host.casefold():
+            yield host, name, where
+
+
+def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool, at: str | None = None) -> str | None:
+    """The one host that a source names for its own. Where there are `pods`, a word may be the name of one. `at`: where the source
+    is by its path."""
     facts = list(facts)
     own, others, instances = _heading(facts, known), set[str](), set[str]()
     prompts = _prompts_among_others(facts)
     for fact in facts:
         if fact.kind == "env" and fact.span.offset in prompts:
             continue
-        if fact.kind == "env" and fact.place.host is None and (name := str(fact.data.get("value") or "")):
+        if fact.kind == "env" and fact.place.host in (None, at) and (name := str(fact.data.get("value") or "")):
             variable = fact.data.get("name")
             said = variable in ("HOSTNAME", _SETTING) or (variable == HOST_HEADING and fact.span.offset == 0)
             if variable in _NODE_VARIABLES or (said and _is_host(name, known)):

@@ -32,6 +32,11 @@ def instance_in(host: str) -> str | None:
     return found["id"] if found else None
 
 
+def only_numbers(host: str) -> bool:
+    """Whether the name only numbers the hosts of one job."""
+    return _BY_NUMBER.fullmatch(host) is not None
+
+
 def with_host(place: Place, host_of: Mapping[str, str], instance_of: Mapping[str, str]) -> Place:
     """The place under the one name of its host, and with the instance that is known to be that host."""
     host = host_of.get(place.instance_id or "") or host_of.get(place.host or "", place.host)
@@ -87,7 +92,7 @@ def names_of_hosts(
                 m not in nodes,
                 m in instances,
                 m[:1].isdigit(),
-                bool(_BY_NUMBER.fullmatch(m)),
+                only_numbers(m),
                 len(m),
                 m,
             ),

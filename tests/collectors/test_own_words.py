@@ -260,3 +260,51 @@ def test_logs_of_one_attempt_ran_together_though_only_their_errors_have_a_time(a
         replace(log, facts=(*log.facts, env(log.sources[0].path, f"node{n}"))) for n, log in enumerate(logs, start=3)
     ]
     assert hosts(*said) == ({"node3", "node4"} if attempt else {None})
+
+
+def at(host: str, *facts: Fact, path: str = "logs/{}.log") -> Collection:
+    """A log that is called after a host, or after the number of one; its records are there."""
+    name = path.format(host)
+    moved = (
+        replace(f, span=replace(f.span, path=name), place=f.place.over(Place(host=host)), source=name) for f in facts
+    )
+    collection = stream(name, *moved)
+    assert collection.sources[0].place.host == host
+    return collection
+
+
+def other_names(*streams: Collection) -> set[tuple[Value, Value]]:
+    whole = Collection(tuple(s for c in streams for s in c.sources), tuple(f for c in streams for f in c.facts))
+    return {
+        (fact.data["hostname"], fact.data["address"])
+        for fact in placed_by_layout(whole).facts
+        if fact.kind == "identity"
+    }
+
+
+ONE, TWO = env(A, "ip-10-0-12-83", "HOST"), env(B, "ip-10-0-13-5", "HOST")
+
+
+def test_logs_that_number_the_hosts_of_a_job_and_say_where_they_ran_give_these_another_name() -> None:
+    pairs = {("node0", "ip-10-0-12-83"), ("node1", "ip-10-0-13-5")}
+    assert other_names(at("node0", ONE), at("node1", TWO)) == pairs
+    # of the hosts themselves there are sources, too
+    kernels = at("ip-10-0-12-83", path="{}/kern.log"), at("ip-10-0-13-5", path="{}/kern.log")
+    assert other_names(at("node0", ONE), at("node1", TWO), *kernels) == pairs
+
+
+def test_what_such_logs_say_alike_or_differently_or_alone_is_no_other_name() -> None:
+    assert other_names(at("node0", ONE), at("node1", ONE)) == set()
+    assert other_names(at("node0", ONE)) == set()
+    assert other_names(at("node0", ONE), at("node1", ONE, TWO)) == set()
+    again = at("node1", ONE, path="later/{}.log")
+    assert other_names(at("node0", ONE), at("node1", TWO), again) == set()
+
+
+def test_a_host_that_has_a_name_is_not_called_as_another_one_that_has_sources() -> None:
+    there = at("ip-10-0-12-83", path="{}/kern.log"), at("ip-10-0-13-5", path="{}/kern.log")
+    assert other_names(at("trn1-03", ONE), at("trn1-04", TWO), *there) == set()
+    assert other_names(at("trn1-03", ONE), at("trn1-04", TWO)) == {
+        ("trn1-03", "ip-10-0-12-83"),
+        ("trn1-04", "ip-10-0-13-5"),
+    }
