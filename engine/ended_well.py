@@ -15,6 +15,7 @@ was caught, peers that went first at the end.
 - A word in a later log of the same container, or that of Kubernetes of its pod, holds for what its earlier one (`kubectl logs
   --previous`) says, the failure that ended that one too: it was started anew. So it is with what a log says before its
   launcher started all anew, if the scheduler says that the job came to a good end.
+- The word of a service for a run holds for the logs of its steps (`green_runs`), but for hardware that breaks.
 - What who runs a job lists as an attempt of a step that a later one made good (`made_good`) is over, and what its log says.
 - Launchers that say together, each in words of its own, that as many workers ended with 0 as the flight recorders show ranks
   speak for all collectives of these: somebody asked for the dumps of a job that moved. So do launchers that started their workers
@@ -38,6 +39,7 @@ from neuron_doctor.engine.agents import good_end
 from neuron_doctor.engine.bystanders import Bystanders, names_of_files
 from neuron_doctor.engine.ended_jobs import EndedJobs, ended_jobs
 from neuron_doctor.engine.facts import Fact, Source, Value, pod_of
+from neuron_doctor.engine.green_runs import logs_of_good_runs
 from neuron_doctor.engine.job_logs import job_logs, system_logs
 from neuron_doctor.engine.last_words import last_words
 from neuron_doctor.engine.made_good import MadeGood, has_succeeded, is_before, made_good
@@ -70,7 +72,8 @@ class EndedWell(Struct, frozen=True):
     `anew`: the logs after which the same container was started anew, and ended well; `restarted`: up to where that holds for a
     log of several attempts. `done`: up to where the words of a program hold for all in its log, in a job that the scheduler
     calls good, and so for what these logs of kernels (`kernel`) say. `again`: where steps of Slurm stand that were tried again.
-    `anew_from`: the attempt of such a job that ended well; `complete`: jobs that Kubernetes calls so."""
+    `anew_from`: the attempt of such a job that ended well; `complete`: jobs that Kubernetes calls so.
+    `green`: the logs of a run that a service calls good."""
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)
@@ -87,6 +90,7 @@ class EndedWell(Struct, frozen=True):
     retried: MadeGood = MadeGood()
     anew_from: int = 0
     complete: EndedJobs = EndedJobs()
+    green: frozenset[str] = frozenset()
 
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
@@ -111,7 +115,10 @@ class EndedWell(Struct, frozen=True):
             or (fact.kind in _OF_NO_WORKER and (self.scheduled or fact.place.host in self.hosts))
             or (fact.source, fact.span.offset) in self.again
             # the next attempt had another device
-            or (match.rule.cause.by != "hardware" and (self.retried.holds(fact) or self._is_earlier(fact)))
+            or (
+                match.rule.cause.by != "hardware"
+                and (self.retried.holds(fact) or self._is_earlier(fact) or fact.source in self.green)
+            )
             for fact in match.facts
         )
 
@@ -197,6 +204,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
         retried=retried,
         anew_from=anew_from,
         complete=complete,
+        green=logs_of_good_runs(facts),
     )
 
 

@@ -59,10 +59,11 @@ _OF_JOBS = (
     kind_of(
         "completion",
         "a program says that its work is done, or (`exited`) a launcher that all its processes have ended with 0; "
-        "`workers` is how many it says there were",
+        "`workers` is how many it says there were; `run`: a service says so of a run, whose logs are other files",
         TEXT,
-        "exited:bool workers:int",
+        "exited:bool workers:int run:bool",
     ),
+    kind_of("ci-log", "by this line a service that runs jobs (GitHub Actions) heads what a step does", TEXT, ""),
     kind_of(
         "dump-request",
         "a rank says that somebody asked it for a dump of its flight recorder, through the pipe",
