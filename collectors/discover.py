@@ -1,6 +1,6 @@
 """Opens what is under the given paths as inputs: files, and what is packed in them, streamed, one after the other. What many
 hosts printed into one file counts as packed, and so do the streams in an export of CloudWatch and the outputs of a notebook;
-tables of a cluster in what a terminal shows are inputs beside it."""
+tables of a cluster in what a terminal shows, and what each host printed behind its name, are inputs beside it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from neuron_doctor.collectors.export_rows import has_rows
 from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.host_blocks import is_of_blocks, members_of_blocks
 from neuron_doctor.collectors.insights import members_of_export
+from neuron_doctor.collectors.labelled_outputs import labelled_outputs
 from neuron_doctor.collectors.log_events import is_of_events, members_of_events
 from neuron_doctor.collectors.notebooks import is_notebook, members_of_notebook
 from neuron_doctor.collectors.shown_tables import shown_tables
@@ -112,7 +113,7 @@ def _unpacked(inp: Input, budget: Budget, layers: int = 0) -> Iterator[Input]:
     else:
         _identify(inp, head)
         yield inp
-        for member in shown_tables(head):
+        for member in (*shown_tables(head), *labelled_outputs(head)):
             yield from _unpacked(
                 streamed(f"{inp.path}!{member.name}", member.name, member.chunks, member.size), budget, MAX_LAYERS
             )
