@@ -1,6 +1,6 @@
 """What a command printed on many hosts, each line behind the name of its host: lists of packages, devices, modules, limits.
 
-Formats: `pdsh`, and `clush` without `-b` (`host: line`), GNU parallel with `--tag` (`host<TAB>line`), the command above it or not.
+Formats: `pdsh`, and `clush` without `-b` (`host: line`), GNU parallel with `--tag` (`host<TAB>line`), below its command or not.
 The text is read as ever, for most of what is so shown are lines of logs; what a collector of snapshots knows for one of its
 own is an input beside it, of the host: `dpkg.txt!nodes/rb-6/8` is what `rb-6` printed from line 8 on. (What `dshbak` has put
 together is split by `host_blocks`.)
