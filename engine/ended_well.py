@@ -61,6 +61,8 @@ _OF_WAITS = frozenset({"collective", "silent-rank", "lost-host"})
 _OF_CLUSTER = "k8s-event"
 #: Who was killed for memory was no worker of a job that ended well, or of a host whose programs did.
 _OF_NO_WORKER = frozenset({"oom-kill"})
+#: So is it with a process of which a kernel log tells that it crashed.
+_CRASH = "process-crash"
 #: A log, and the number or the rank of a process.
 _Process = tuple[str, str, int]
 
@@ -68,7 +70,7 @@ _Process = tuple[str, str, int]
 class EndedWell(Struct, frozen=True):
     """The words of good ends by source, where the last progress of each source and all of each process stands, and whether the
     job, or each rank that the flight recorders know, ended well: by the word of the scheduler (`scheduled`), or of all `hosts` of
-    which logs are here.
+    which logs are here. `finished`: the same hosts, or those where programs say last that their work is done.
     `anew`: the logs after which the same container was started anew, and ended well; `restarted`: up to where that holds for a
     log of several attempts. `done`: up to where the words of a program hold for all in its log, in a job that the scheduler
     calls good, and so for what these logs of kernels (`kernel`) say. `again`: where steps of Slurm stand that were tried again.
@@ -81,6 +83,7 @@ class EndedWell(Struct, frozen=True):
     job: bool = False
     scheduled: bool = False
     hosts: frozenset[str] = frozenset()
+    finished: frozenset[str] = frozenset()
     ranks: bool = False
     anew: frozenset[str] = frozenset()
     restarted: Mapping[str, int] = field(default_factory=dict)
@@ -113,6 +116,7 @@ class EndedWell(Struct, frozen=True):
             or fact.span.offset < max(self.restarted.get(fact.source, -1), self.done.get(fact.source, -1))
             or (self.done and fact.source in self.kernel)
             or (fact.kind in _OF_NO_WORKER and (self.scheduled or fact.place.host in self.hosts))
+            or (match.rule.cause.id == _CRASH and self._is_of_no_worker(fact))
             or (fact.source, fact.span.offset) in self.again
             # the next attempt had another device
             or (
@@ -121,6 +125,10 @@ class EndedWell(Struct, frozen=True):
             )
             for fact in match.facts
         )
+
+    def _is_of_no_worker(self, fact: Fact) -> bool:
+        """Whether a kernel log tells it of a job that ended well, or of a host of one whose programs were done on all hosts."""
+        return fact.source in self.kernel and (self.scheduled or fact.place.host in self.finished)
 
     def _is_earlier(self, fact: Fact) -> bool:
         return fact.place.attempt is not None and fact.place.attempt < self.anew_from
@@ -183,7 +191,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
         for f in failures
     ):
         return EndedWell(retried=retried, complete=complete)
-    hosts = frozenset[str]() if by_scheduler else _of_hosts(facts, sources)
+    hosts = frozenset[str]() if by_scheduler else _of_hosts(facts, sources, "exited")
     kernel = system_logs(sources, facts)
     agents = good_end(facts)
     ranks = _of_launchers(facts, words, last_step) or _are_all(agents.ranks, facts)
@@ -195,6 +203,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
         job=by_scheduler or bool(hosts),
         scheduled=by_scheduler,
         hosts=hosts,
+        finished=hosts or _of_hosts(facts, sources),
         ranks=ranks,
         anew=anew,
         restarted=last_restart,
@@ -336,14 +345,15 @@ def _exited_with_0(events: Iterable[Fact]) -> bool:
     return codes == {0} and all(event.data["what"] == "done" for event in since)
 
 
-def _of_hosts(facts: Sequence[Fact], sources: Sequence[Source]) -> frozenset[str]:
+def _of_hosts(facts: Sequence[Fact], sources: Sequence[Source], how: str = "") -> frozenset[str]:
     """The hosts whose logs are here, if on every one of several a program says, as the last that its log tells of the run, that
-    it ended with 0."""
-    logs = {source.id for source in job_logs(sources, facts)}
-    good = [word for word in last_words(facts).values() if word.source in logs and word.data.get("exited")]
-    hosts = {fact.place.host for fact in facts if fact.source in logs} | {s.place.host for s in sources if s.id in logs}
+    its work is done, or (`how`) that it ended with 0."""
+    logs = {source.id: source for source in job_logs(sources, facts)}
+    last = {name: word for name, word in last_words(facts).items() if name in logs and word.kind == "completion"}
+    good = {word.place.host for word in last.values() if not how or word.data.get(how)}
+    hosts = {fact.place.host for fact in facts if fact.source in logs} | {s.place.host for s in logs.values()}
     known = frozenset(host for host in hosts if host is not None)
-    return known if len(known) > 1 and known == {word.place.host for word in good} - {None} else frozenset()
+    return known if len(known) > 1 and known == good - {None} else frozenset()
 
 
 def _of_launchers(facts: Iterable[Fact], words: Mapping[str, Sequence[Fact]], last_step: Mapping[str, int]) -> bool:
