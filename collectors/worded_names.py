@@ -4,6 +4,8 @@ Beside each other stand several such names with the same words, and of what rema
 content states: then what remains of the others, if it has the same shape, is one too. Words that tell of something else than of a
 program (`ping-trn-06.txt`, `from-trn-06.log`) prove nothing.
 
+The words may have a number, of the task or the rank (`log-7-trn-08.out` of Slurm's `log-%t-%N.out`), in each name its own.
+
 Whatever else stands before them, alike in all of them, may be the name of the job (`llama70b_0505.sn7c21.log`): where each of
 several such names ends in a host that content states, each file is of that host.
 """
@@ -28,22 +30,28 @@ _ASKS = frozenset(
 def hosts_behind_words(names: Iterable[tuple[tuple[str, ...], str]], known: Mapping[str, str]) -> dict[str, str]:
     """The hosts by the names, in lower case, of files and directories, of which each is given with what it lies in. `known` has
     the names of hosts that content states by how they read in lower case."""
-    siblings: dict[tuple[tuple[str, ...], str, str], set[str]] = defaultdict(set)
+    siblings: dict[tuple[tuple[str, ...], str, str], set[tuple[str, str]]] = defaultdict(set)
     for above, name in sorted(set(names)):
         for words, rest in _splits(name):
-            siblings[above, words.casefold(), _NUMBER.sub("#", rest.casefold())].add(rest)
+            siblings[above, _shape(words), _shape(rest)].add((words, rest))
     found: dict[str, str] = {}
-    for (_, words, shape), rests in siblings.items():
-        of_hosts = {f"{words}{rest.casefold()}": known.get(rest.casefold(), rest) for rest in rests}
+    for (_, words, shape), members in siblings.items():
+        rests = {rest for _, rest in members}
+        of_hosts = {f"{before}{rest}".casefold(): known.get(rest.casefold(), rest) for before, rest in members}
         count = any if _are_of_programs(words) else all
         stated = count(rest.casefold() in known for rest in rests) and known.keys().isdisjoint(of_hosts)
-        if len(rests) > 1 and "#" in shape and stated:
+        pairs = shape in words  # `probe-trn-05-trn-06.log`
+        if len(rests) > 1 and "#" in shape and stated and not pairs:
             found |= of_hosts
     return found
 
 
+def _shape(text: str) -> str:
+    return _NUMBER.sub("#", text.casefold())
+
+
 def _are_of_programs(words: str) -> bool:
-    return {word for word in _BETWEEN.split(words) if word} <= BEFORE_A_HOST
+    return {word for word in _BETWEEN.split(words) if word.strip("#")} <= BEFORE_A_HOST
 
 
 def _splits(name: str) -> Iterator[tuple[str, str]]:

@@ -26,6 +26,8 @@ def logs(*names: str, ip: bool = False) -> Collection:
         ("logs/trainer_ultra-05/stderr.log", "logs/trainer_ultra-06/stderr.log"),
         ("ray.worker.ultra-05.log", "ray.worker.ultra-06.log"),
         ("Worker-ULTRA-05.out", "Worker-Ultra-06.out"),
+        ("worker-0-ultra-05.out", "worker-1-ultra-06.out"),
+        ("rank_17_ultra-05.log", "rank_24_ultra-06.log"),
     ],
 )
 def test_names_behind_a_word_for_a_program_are_those_of_hosts_where_content_states_one(names: tuple[str, str]) -> None:
@@ -48,6 +50,8 @@ def test_the_address_before_all_lines_of_such_a_file_alone_is_that_of_its_host()
         ("worker-ultra-05.out", "trainer-ultra-06.out"),
         ("worker-alpha-05.out", "worker-alpha-06.out"),
         ("worker-ultra-05-6.out", "worker-ultra-06.out"),
+        ("worker-ultra-04-ultra-05.out", "worker-ultra-05-ultra-06.out"),
+        ("bench-1-ultra-05.out", "bench-2-ultra-06.out"),
     ],
 )
 def test_other_words_and_names_that_stand_alone_prove_no_host(names: tuple[str, ...]) -> None:
