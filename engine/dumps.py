@@ -1,4 +1,4 @@
-"""Which flight-recorder dumps belong together: one for each rank, of one run; stale and foreign ones are set apart."""
+"""Which flight-recorder dumps belong together: one for each rank, of one run and recorder; stale and foreign ones are apart."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.recorder import ROOTED, GroupRecord, RankRecord, rank_record, ranks_of
+from neuron_doctor.engine.recorders import by_recorder
 
 #: Dumps of one hang end within the run-ahead of the hosts; those of another attempt, a time-out and a restart away.
 GAP_NS = 600 * 10**9
@@ -44,14 +45,15 @@ def of_last_attempts(facts: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
 
 
 def selections(facts: Iterable[Fact]) -> Iterator[Selection]:
-    """The dumps of each (job, attempt), whatever the order of `facts`. Dumps of an unknown rank are in none."""
+    """The dumps of each (job, attempt), and of each recorder of its processes, whatever the order of `facts`. Dumps of an
+    unknown rank are in none."""
     runs: dict[tuple[str, int], list[RankRecord]] = defaultdict(list)
     for fact in sorted(facts, key=lambda fact: (fact.span.path, fact.source)):
         if fact.place.rank is not None:
             run = (fact.place.job or "", -1 if fact.place.attempt is None else fact.place.attempt)
             runs[run].append(rank_record(fact, fact.place.rank))
     for run in sorted(runs):
-        yield _selection(runs[run])
+        yield from map(_selection, by_recorder(runs[run], GAP_NS))
 
 
 def _selection(records: list[RankRecord]) -> Selection:
