@@ -495,31 +495,3 @@ def test_nor_where_the_pods_have_after_which_the_logs_are_called(
     waits = [replace(hit("waiting", pid=n, offset=n), source=name) for n, name in enumerate(logs)]
     terminal = [end(exited=False, name="terminal.txt")]
     assert roles(tmp_path, *waits, *pods, *terminal) == {("waits", role)}
-
-
-RUN: dict[str, Value] = {"exited": True, "run": True}
-
-
-def of_ci(name: str) -> Fact:
-    return said("ci-log", {}, offset=2, name=name)
-
-
-def test_the_word_of_a_service_for_a_run_holds_for_the_logs_of_its_steps(tmp_path: Path) -> None:
-    log, document = "ci/logs/3_test.txt", said("completion", RUN, name="ci/run.json")
-    facts = hit("raising", source=log), hit("broke", source=log, offset=5), of_ci(log)
-    assert roles(tmp_path, *facts) == {("raised", Role.ROOT), ("broke", Role.ROOT)}
-    assert roles(tmp_path, *facts, document) == {("raised", Role.SURVIVED), ("broke", Role.ROOT)}
-
-
-@pytest.mark.parametrize(
-    ("log", "more"),
-    [
-        ("other/train.log", [of_ci("other/train.log")]),  # beside no document
-        ("ci/train.log", []),  # no runner wrote it
-        ("ci/train.log", [of_ci("ci/train.log"), said("completion", RUN, name="ci/old/run.json")]),  # of which run?
-        ("ci/train.log", [of_ci("ci/train.log"), failed()]),
-    ],
-)
-def test_it_holds_for_no_other_log(tmp_path: Path, log: str, more: list[Fact]) -> None:
-    found = roles(tmp_path, hit("raising", source=log), said("completion", RUN, name="ci/run.json"), *more)
-    assert ("raised", Role.ROOT) in found
