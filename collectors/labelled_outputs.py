@@ -31,12 +31,14 @@ _COLLECTORS = (
 _LABELLED = regex(rb"(?=[^\n\t :]{0,252}\d)(?P<host>[A-Za-z][\w.-]{0,252})(?::(?: |(?=\r?\n|$))|\t)(?P<said>[^\n]*\n?)")
 #: What a parallel shell says itself of a host.
 _OF_THE_SHELL = regex(rb"(?:pdsh|clush)(?:@[\w.-]{1,253})?: ")
-_SHELLS = (b"pdsh ", b"clush ", b"parallel ")
+#: So many lines show at once whether all are behind the name of a host.
+_FIRST = 4
+_SHELLS = (b"pdsh ", b"clush ", b"--tag")
 
 
 def labelled_outputs(head: bytes) -> Iterator[Member]:
     """What each host printed in a text that `head` holds as a whole."""
-    if len(head) >= HEAD or not (_LABELLED.match(head) or any(shell in head for shell in _SHELLS)):
+    if len(head) >= HEAD or not (_is_labelled(head) or any(shell in head for shell in _SHELLS)):
         return
     for lines in _outputs(head):
         printed = _by_host(lines)
@@ -44,6 +46,13 @@ def labelled_outputs(head: bytes) -> Iterator[Member]:
             text = b"".join(part for _, part in said)
             if any(collector.sniff(text, "") for collector in _COLLECTORS):
                 yield Member(f"nodes/{host}/{said[0][0]}", len(text), iter([text]))
+
+
+def _is_labelled(head: bytes) -> bool:
+    """Whether the first lines are: most logs begin with a word and a colon once, and few go on so."""
+    return all(
+        _LABELLED.match(line) or _OF_THE_SHELL.match(line) for line in head.split(b"\n", _FIRST)[:_FIRST] if line
+    )
 
 
 def _outputs(head: bytes) -> Iterator[list[Line]]:

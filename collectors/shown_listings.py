@@ -15,7 +15,7 @@ from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.regexes import regex
 
 #: What each form has in it, found sooner than the form.
-_TITLE, _MEMBER = b"NEURON", b'"neuron_device"'
+_TITLE, _MEMBER = b"| NEURON ", b'"neuron_device"'
 #: The lines of a table from its head on, with what neuron-ls prints above it.
 _TABLE = regex(
     rb"(?m)^(?:[ \t]*(?:instance-type|instance-id|logical-neuroncore-config):[^\n]{0,200}\n){0,3}"
