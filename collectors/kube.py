@@ -17,7 +17,9 @@ from neuron_doctor.collectors.kube_words import (
     HEALTH_KEYS,
     INSTANCE_TYPE,
     MADE,
+    OF_DEVICE,
     OF_KUEUE,
+    OF_NEURON,
     PROVIDER,
     QUEUED,
     RESOLVES,
@@ -174,7 +176,17 @@ def condition_fact(
         "message": message,
         "healthy": healthy,
     }
-    return Fact("node-condition", data, place_in_cluster(inp, Place(host=node)), span, inp.source_id, instant)
+    place = place_in_cluster(inp, _place_on_node(node, reason, message))
+    return Fact("node-condition", data, place, span, inp.source_id, instant)
+
+
+def _place_on_node(node: str, reason: str, message: str) -> Place:
+    """The node, and the one device of it that a message about its devices names."""
+    named = list(OF_DEVICE.finditer(message)) if OF_NEURON in reason else []
+    if len({one["device"] for one in named}) != 1:
+        return Place(host=node)
+    cores = {int(one["core"]) for one in named if one["core"]}
+    return Place(host=node, device=int(named[0]["device"]), core=cores.pop() if len(cores) == 1 else None)
 
 
 def is_workload(kind: str) -> bool:
@@ -257,7 +269,9 @@ def event_facts(inp: Input, events: Sequence[Event], node: str = "", *, neuron: 
         home = assigned["node"] if (assigned := ASSIGNED.match(event.message)) else event.node or node
         home = home or (_left_by(event, lost) if kind.lower() == "pod" else "")
         place = (
-            Place(host=name) if kind.lower() == "node" else Place(host=home or None, container=_made_for(kind, name))
+            _place_on_node(name, event.reason, event.message)
+            if kind.lower() == "node"
+            else Place(host=home or None, container=_made_for(kind, name))
         )
         others = (last.get((event.object.lower(), reason)) for reason in RESOLVES.get(event.reason, ()))
         data: dict[str, Value] = {

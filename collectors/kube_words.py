@@ -20,6 +20,14 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 #: `aws:///us-west-2a/i-0592464924bd45322`; of HyperPod `aws:///usw2-az4/sagemaker/cluster/hyperpod-i-0592464924bd45322`.
 PROVIDER = regex(r"aws:///(?:[\w-]{0,60}/){1,4}(?:hyperpod-)?(i-[0-9a-f]+)")
 
+#: The device, and the core, that a node's condition or event names: in the runtime's line as it stands in the kernel log
+#: (`nd-id=13 nc-id=5`), or in words of the one who read it (`detected on device 3`, `neuron device 3`, `/dev/neuron3`).
+OF_DEVICE = regex(
+    r"(?:\bnd-id=|\bnd|\b[Dd]evice[ =:#]{1,2}(?:nd|neuron)?|\b[Nn]euron)(?P<device>\d{1,3})\b(?: nc-id=(?P<core>\d{1,3})\b)?"
+)
+#: Whose conditions and events are about devices of this kind, by their reasons.
+OF_NEURON = "Neuron"
+
 #: The scheduler's message of an event `Scheduled`.
 ASSIGNED = regex(r"Successfully assigned \S{1,320} to (?P<node>[\w.-]{1,253})\s*$")
 
