@@ -21,6 +21,8 @@ _HOUR = 3600 * 1_000_000_000
 #: How much older a record must be; much more where two wall clocks of one host may be in two time zones.
 _MARGIN = _HOUR
 _MARGIN_OF_WALL_CLOCKS = 26 * _HOUR
+#: UTC lies between all zones, of which some are 12 hours behind it and some 14 before.
+_MARGIN_OF_UTC = _MARGIN + 14 * _HOUR
 #: No two hosts of a job show dates that lie so far apart. (One whose clock was never set shows years.)
 _MARGIN_OF_DATES, _UNSET = 14 * 24 * _HOUR, 400 * 24 * _HOUR
 #: Dates without a year are of one where nothing tells any; what is farther apart than this may be the other way round.
@@ -111,6 +113,9 @@ class Beforehand(Struct, frozen=True):
             return False
         apart = _MARGIN_OF_WALL_CLOCKS if source in self.set_right else _MARGIN_OF_DATES
         dated, ns = self.starts.dated, moment.instant.ns
+        in_utc = source in self.set_right and moment.instant.clock is Clock.UTC  # as agents of health write it
+        if in_utc and dated and ns + _MARGIN_OF_UTC < dated[0].instant.ns:
+            return True
         since = range(
             bisect_right(dated, ns + apart, key=_ns),
             bisect_left(dated, ns + (_HALF_A_YEAR if self.starts.yearless else _UNSET), key=_ns),

@@ -16,6 +16,7 @@ from neuron_doctor.engine.conditions import required
 from neuron_doctor.engine.ended_well import ended_well
 from neuron_doctor.engine.facts import DATED, Fact, Source, ranks_of
 from neuron_doctor.engine.grades import EdgeType, Role
+from neuron_doctor.engine.idle_hosts import idle_hosts
 from neuron_doctor.engine.links import NEAR, Link
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.passed_tests import passed_tests
@@ -65,14 +66,14 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
     ends = ended_well(facts, sources, others)
     tests, replaced = passed_tests(facts), replaced_nodes(facts, sources)
-    by_name = ends_by_name(facts)
+    by_name, idle = ends_by_name(facts), idle_hosts(facts)
 
     def role(match: Match, others: Bystanders) -> Role:
         over = has_ended(match, by_name, clocks, ends.done, ends.restarted)
         overcome = over or has_survived(match, progress, single)
         good = ends.covers(match, single) or (ends.job and replaced.cover(match))
         past = Role.SURVIVED if overcome or good or tests.covers(match) else None
-        elsewhere = earlier.holds(match) or others.hold(match)
+        elsewhere = earlier.holds(match) or others.hold(match) or idle.hold(match)
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 
     def all_roles(others: Bystanders) -> list[Role]:

@@ -68,6 +68,19 @@ def test_the_date_of_a_host_whose_clock_shows_that_of_the_run_tells_days(shown: 
 
 
 @pytest.mark.parametrize(
+    ("age", "clock", "older"),
+    [(20 * 3600.0, Clock.UTC, True), (14 * 3600.0, Clock.UTC, False), (20 * 3600.0, Clock.HOST_LOCAL, False)],
+)
+def test_what_is_told_of_another_host_in_utc_is_older_where_no_zone_lies_between(
+    age: float, clock: Clock, older: bool
+) -> None:
+    log, agent = source("rank0", host="b", rank=0, first=START, last=START + 60), source("agent", kind="kernel")
+    broke = hit("broke", at=START - age, clock=clock, source="agent", host="c")
+    now = hit("x", at=START + 60, source="agent", offset=9)
+    assert holds(broke, others=(now,), sources=(agent, log)) is older
+
+
+@pytest.mark.parametrize(
     ("age", "older"), [(9 * DAY, True), (20 * 3600.0, False), (-9 * DAY, False), (250 * DAY, False)]
 )
 def test_dates_without_a_year_tell_days_where_none_has_one(age: float, older: bool) -> None:
