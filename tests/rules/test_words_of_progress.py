@@ -41,6 +41,9 @@ def kinds(folder: Path, line: str) -> set[str]:
         "optimizer_step 77: done",
         "finished training step 120 in 1.9 s",
         "end of iteration 64",
+        "[n02] t=    20  resid 2.769e-03  812.98 ms/it  ckpt=no",
+        "iter 20: max residual = 1.2e-05",
+        " 20 KSP Residual norm 2.769e-03",
     ],
 )
 def test_a_step_is_told_by_its_number_and_what_it_cost(tmp_path: Path, line: str) -> None:
