@@ -93,6 +93,18 @@ def test_ranks_that_waited_above_a_test_that_passed_have_met(tmp_path: Path) -> 
     assert causes(tmp_path, waits, *raised, "+ nccom-test", *table, *passed) == ["application-exception"]
 
 
+@pytest.mark.parametrize("label", ["trn2-r4-01: ", "[trn2-r4-01] ", "trn2-r4-01| ", "worker-1  | ", "10.0.3.7: "])
+def test_a_table_of_nccom_test_may_stand_behind_the_label_of_its_host(tmp_path: Path, label: str) -> None:
+    waits = (
+        "2026-Oct-11 01:09:22.0202 31804:32011 [40] include/socket.h:579 CCOM WARN Timeout waiting for RX "
+        "(waited 120 sec) - retrying"
+    )
+    table = "        1024             512    bf16          301.00           0.00           0.01"
+    first = [f"{label}{line}" for line in (waits, table)]
+    assert status(tmp_path, *first, f"{label}Avg bus bandwidth:\t41.7730GB/s") == "healthy"
+    assert status(tmp_path, *first, f"{label}1 errors found - test failed") != "healthy"
+
+
 def test_of_many_tests_each_is_told_apart(tmp_path: Path) -> None:
     lines = [
         line
