@@ -24,7 +24,8 @@ was caught, peers that went first at the end.
 Nothing of this counts where anybody reports a worker that failed in the last attempt: a batch script that goes on after a
 failure also ends with 0. A step of Slurm that failed was tried again if a later one of its name is shown as completed. What a
 launcher reported before it started its workers anew, and all of them ended with 0, was an
-earlier attempt.
+earlier attempt; so it is with what it reported before a script started its program for the last time, by its own count, if steps
+were made after that and the end was good.
 """
 
 from __future__ import annotations
@@ -159,6 +160,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
     last_step: dict[str, int] = defaultdict(int)
     steps: dict[_Process, list[int]] = defaultdict(list)
     restarts: dict[str, list[int]] = defaultdict(list)
+    tries: dict[str, int] = {}
     failures = []
     for fact in facts:
         if fact.kind == "completion":
@@ -169,6 +171,8 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
                 steps[process].append(fact.span.offset)
         elif fact.kind == "restart":
             restarts[fact.source].append(fact.span.offset)
+        elif fact.kind == "another-try":
+            tries[fact.source] = max(tries.get(fact.source, 0), fact.span.offset)
         elif fact.kind == "launcher-failure" and fact.place.attempt in (None, last):
             failures.append(fact)
     sources = tuple(sources)
@@ -188,6 +192,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
         or (again and f.span.offset < min(done.get(f.source, -1), last_step.get(f.source, -1)))
         or f.span.offset < last_restart.get(f.source, -1)
         or _made_good(f, restarts[f.source], words[f.source])
+        or f.span.offset < tries.get(f.source, -1) < _worked(f, words[f.source], last_step.get(f.source, -1))
         for f in failures
     ):
         return EndedWell(retried=retried, complete=complete)
@@ -254,6 +259,12 @@ def _made_good(failure: Fact, restarts: Iterable[int], words: Iterable[Fact]) ->
     """Whether the launcher that reports a worker started all anew afterwards, and they ended with 0."""
     anew = min((offset for offset in restarts if offset > failure.span.offset), default=None)
     return anew is not None and any(word.data.get("exited") and word.span.offset > anew for word in words)
+
+
+def _worked(failure: Fact, words: Iterable[Fact], last_step: int) -> int:
+    """Where the last step of a log stands, if who reports a failure there says below it that all ended with 0; else -1."""
+    ended = any(w.data.get("exited") and w.span.offset > last_step and _may_be_of(w, failure) for w in words)
+    return last_step if ended else -1
 
 
 def _anew(

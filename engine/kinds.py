@@ -84,6 +84,7 @@ _OF_JOBS = (
         TEXT,
         "phase:str name:str",
     ),
+    kind_of("another-try", "a script says that it starts its program anew, and counts (see engine.ended_well)", TEXT, ""),
     kind_of("restart", "a launcher says that it starts its workers anew, or has", TEXT, "launcher:str started:bool"),
     kind_of(
         "step-time",
