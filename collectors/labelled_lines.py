@@ -1,6 +1,7 @@
 """Hosts whose names stand before the lines of a log, as a launcher or a parallel shell puts them: `[merlin:1] step 118`,
 `merlin: step 118`, `merlin | step 118`. A word before a line is anything, until something else bears it that is made once on
-a host: with `dmesg.merlin dmesg.kestrel` beside it, the words are hosts, the files are theirs and so are the lines.
+a host: with `dmesg.merlin dmesg.kestrel` beside it, the words are hosts, the files are theirs and so are the lines. A list of
+machines that has them with their addresses (/etc/hosts, EC2's of its instances) knows them for hosts as well.
 
 Two such names at least are needed: one kernel log may be called after what was looked for.
 """
@@ -33,18 +34,28 @@ def label_of(fact: Fact) -> str:
 
 def hosts_of_labels(
     sources: Iterable[Source], facts: Mapping[str, Sequence[Fact]], names: Mapping[str, str]
-) -> set[str]:
-    """The names, in lower case, that files bear which are made once on a host, and that lines of one log begin with.
-    `names` has what the file of each path may be called after."""
-    made: set[str] = set()
+) -> dict[str, str]:
+    """The names, by how they read in lower case, that files bear which are made once on a host, or that a list of machines has,
+    and that lines of one log begin with. `names` has what the file of each path may be called after."""
+    made = {
+        str(f.data["hostname"]).casefold(): str(f.data["hostname"])
+        for told in facts.values()
+        for f in told
+        if _lists(f)
+    }
     labels: dict[str, set[str]] = defaultdict(set)
     for source in sources:
         if source.kind in HOST_KINDS:
-            made.add(names[source.path].casefold())
+            made[names[source.path].casefold()] = names[source.path]
         elif source.kind == "log" and not source.place.host:
             labels[source.path] |= {label_of(fact) for fact in facts.get(source.path, ())}
-    shared = [made & said - {""} for said in labels.values()]
-    return set().union(*(some for some in shared if len(some) > 1))
+    shared = [made.keys() & said - {""} for said in labels.values()]
+    return {name: made[name] for some in shared if len(some) > 1 for name in some}
+
+
+def _lists(fact: Fact) -> bool:
+    """Whether this is an entry of a list of machines, with a name and an address."""
+    return fact.kind == "identity" and all(fact.data.get(key) for key in ("listed", "hostname", "address"))
 
 
 def labelled(facts: Sequence[Fact], hosts: Sized[str]) -> dict[int, str]:

@@ -209,8 +209,7 @@ def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple
         for name in members if what else ():
             proven[name.casefold()] = max(proven.get(name.casefold(), (what, name)), (what, name))
     names = {path: _name(parts[-1]) if parts else "" for path, parts in below.items()}
-    on_lines = hosts_of_labels(sources, facts, names)
-    labels = {name.casefold(): name for name in names.values() if name.casefold() in on_lines}
+    labels = hosts_of_labels(sources, facts, names)
     proven.update({name: (Proof.NAME, shown) for name, shown in labels.items() if name not in proven})
     proven.update(
         {name: (Proof.MACHINE, host) for name, host in hosts_of_shared_names(sources, facts, below, _name).items()}

@@ -194,6 +194,10 @@ def _odd_ones(
         from neuron_doctor.engine.shared_meetings import shared_meetings  # noqa: PLC0415 - few logs say where ranks meet
 
         yield from shared_meetings(facts, sources)
+    if any(fact.kind == "unanswered" for fact in facts):
+        from neuron_doctor.engine.unanswered import unanswered_hosts  # noqa: PLC0415 - EFA drops packets of few jobs
+
+        yield from unanswered_hosts(facts, topology)
     yield from lost_hosts(facts, sources, topology)
     yield from went_down(facts)
     yield from silent_ranks(facts, sources, heard, topology)

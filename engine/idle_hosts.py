@@ -33,7 +33,9 @@ class IdleHosts(Struct, frozen=True):
 
     def _was_idle(self, kill: Fact) -> bool:
         uses = self.used.get(kill.source, ())
-        if kill.instant is None or any(use.instant is None or use.instant.clock is not kill.instant.clock for use in uses):
+        if kill.instant is None or any(
+            use.instant is None or use.instant.clock is not kill.instant.clock for use in uses
+        ):
             return False
         then = kill.instant.ns
         before = [use for use in uses if _ns(use) <= then + _LONG]

@@ -84,7 +84,9 @@ _OF_JOBS = (
         TEXT,
         "phase:str name:str",
     ),
-    kind_of("another-try", "a script says that it starts its program anew, and counts (see engine.ended_well)", TEXT, ""),
+    kind_of(
+        "another-try", "a script says that it starts its program anew, and counts (see engine.ended_well)", TEXT, ""
+    ),
     kind_of("restart", "a launcher says that it starts its workers anew, or has", TEXT, "launcher:str started:bool"),
     kind_of(
         "step-time",
@@ -198,6 +200,18 @@ _OF_JOBS = (
         "so many processes of other hosts lost connections to this one, which was heard and tells of no loss itself",
         TEXT,
         "peers:int",
+    ),
+    kind_of(
+        "unanswered",
+        "a process got no answer over EFA: by its `own` address there and that of its `peer`, or the id of the peer's instance",
+        TEXT,
+        "own:str peer:str peer_id:str",
+    ),
+    kind_of(
+        "unanswered-host",
+        "the one host that so many others asked in vain over EFA, and that asked them in vain",
+        TEXT,
+        "others:int",
     ),
     kind_of(
         "silent-rank",

@@ -33,7 +33,7 @@ def lost_hosts(facts: Sequence[Fact], sources: Iterable[Source], topology: Topol
         return []
     named: dict[str, dict[tuple[str | None, int | None, int | None], Fact]] = defaultdict(dict)
     for fact in lost:
-        host = _host_of(fact.data.get("peer"), topology)
+        host = host_named(fact.data.get("peer"), topology)
         if host and fact.place.host and host != fact.place.host:
             named[host].setdefault((fact.place.host, fact.place.rank, fact.place.pid), fact)
     silent = sorted(named.keys() - {fact.place.host for fact in lost})
@@ -54,12 +54,12 @@ def _is_heard(host: str, sources: Iterable[Source], topology: Topology) -> bool:
     return len({rank for rank in own if rank is not None}) * len(topology.hosts) >= topology.world_size
 
 
-def _host_of(peer: object, topology: Topology) -> str | None:
-    """The host that `10.0.3.7<43847>`, `ip-10-0-3-7<40712>` or `10.0.3.7` names; EC2 calls hosts by their addresses."""
+def host_named(peer: object, topology: Topology, *, alone: bool = False) -> str | None:
+    """The host that `10.0.3.7<43847>`, `ip-10-0-3-7<40712>` or `10.0.3.7` names; EC2 calls hosts by their addresses. One of which
+    nothing else is known is called as it stands, unless those that are known count `alone`."""
     if not isinstance(peer, str):
         return None
     name = peer.partition("<")[0].strip("[]")
     told = (name, "ip-" + name.replace(".", "-")) if _ADDRESS.fullmatch(name) else (name,)
-    return next(
-        (topology.host_of.get(one, one) for one in told if one in topology.host_of or one in topology.hosts), name
-    )
+    known = (topology.host_of.get(one, one) for one in told if one in topology.host_of or one in topology.hosts)
+    return next(known, None if alone else name)

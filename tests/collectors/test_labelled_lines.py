@@ -45,6 +45,13 @@ def test_other_words_are_none(tmp_path: Path, labels: tuple[str, str], names: tu
     assert set().union(*found.values()) == {None}
 
 
+def test_names_before_lines_that_a_list_of_machines_has_with_their_addresses_are_hosts(tmp_path: Path) -> None:
+    log = f"merlin: {LOST}kestrel: {LOST}"
+    etc_hosts = "127.0.0.1 localhost\n10.0.0.7 merlin\n10.0.0.8 kestrel\n10.0.0.9 osprey\n"
+    assert hosts(tmp_path, {"job.log": log, "hosts": etc_hosts})["job.log"] == {"merlin", "kestrel"}
+    assert hosts(tmp_path, {"job.log": f"merlin: {LOST}", "hosts": etc_hosts})["job.log"] == {None}
+
+
 def test_a_line_without_a_label_stays_where_it_is(tmp_path: Path) -> None:
     log = f"[merlin:1] {LOST}[kestrel:0] {LOST}{LOST}"
     found = hosts(tmp_path, {"job.log": log, "dmesg.merlin": DMESG, "dmesg.kestrel": DMESG})

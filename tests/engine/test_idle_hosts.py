@@ -41,7 +41,11 @@ def test_who_was_killed_hours_before_anybody_opened_the_devices_is_of_no_job_tha
     [
         (),  # nobody opened them
         (kernel("attach", KILLED + 60, 7193, 2),),  # that soon: the start of the job may have been killed
-        (OPENED, CLOSED, kernel("detach", KILLED + 30, 41, 9)),  # somebody had them then, and the ring has lost since when
+        (
+            OPENED,
+            CLOSED,
+            kernel("detach", KILLED + 30, 41, 9),
+        ),  # somebody had them then, and the ring has lost since when
         (OPENED, CLOSED, kernel("attach", KILLED - HOUR, 41, 9)),  # somebody may have them still
         (kernel("attach", KILLED - HOUR, 41, 9), kernel("detach", KILLED - 60, 41, 9), OPENED),  # it ended just before
         (kernel("attach", KILLED + 7 * HOUR, 7193, 2, Clock.UTC),),
