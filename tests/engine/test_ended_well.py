@@ -207,27 +207,6 @@ def test_a_worker_that_failed_before_all_were_started_anew_does_not(tmp_path: Pa
     assert ("raised", Role.ROOT) in roles(tmp_path, hit("raising", pid=4), failed(), anew, end(exited=False))
 
 
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        ((progress(offset=87), end()), Role.SURVIVED),
-        ((end(),), Role.ROOT),  # nothing was done
-        ((progress(offset=82), end()), Role.ROOT),  # that was before
-        ((progress(offset=87),), Role.ROOT),
-        ((progress(offset=95), end()), Role.ROOT),  # it went on after that
-        ((progress(offset=87), end(exited=False)), Role.ROOT),
-        ((progress(offset=87), end(container="beside")), Role.ROOT),
-    ],
-)
-def test_a_failure_before_the_last_try_of_a_script_is_made_good_by_steps_and_a_good_end(
-    tmp_path: Path, more: tuple[Fact, ...], expected: Role
-) -> None:
-    again = said("another-try", {}, offset=85)
-    failure = replace(failed(), place=Place(container="job"))
-    found = roles(tmp_path, hit("raising", pid=4), failure, again, *more)
-    assert ("raised", expected) in found
-
-
 @pytest.mark.parametrize("other", [{"host": "b"}, {"rank": 9}, {"container": "w-1/main"}])
 def test_the_word_of_another_host_rank_or_pod_says_nothing(tmp_path: Path, other: dict[str, object]) -> None:
     own = {"host": "a", "rank": 4, "container": "w-0/main"}
