@@ -66,6 +66,19 @@ def test_what_broke_while_nobody_used_the_devices_may_last() -> None:
     assert not are_of_no_job(OPENED, CLOSED, STEP, killed=broke)
 
 
+def test_a_log_without_steps_may_be_of_another_run() -> None:
+    failed = hit("x", source="compile")
+    failed = Fact("launcher-failure", {"launcher": "slurm", "exitcode": 1}, failed.place, failed.span, "compile")
+    assert not are_of_no_job(OPENED, CLOSED, STEP, failed)
+    assert are_of_no_job(OPENED, CLOSED, STEP, replace(failed, source="job"))
+
+
+def test_one_log_may_tell_of_several_hosts() -> None:
+    of = [replace(fact, place=replace(fact.place, host=host)) for fact, host in ((KILL, "a"), (OPENED, "b"))]
+    assert not are_of_no_job(of[1], STEP, killed=of[0])
+    assert are_of_no_job(replace(of[1], place=replace(of[1].place, host="a")), STEP, killed=of[0])
+
+
 def test_the_kernels_of_other_hosts_say_nothing_of_it() -> None:
     elsewhere = [replace(fact, source="dmesg2") for fact in (OPENED, CLOSED)]
     assert not are_of_no_job(*elsewhere, STEP)

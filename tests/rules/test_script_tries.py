@@ -45,8 +45,18 @@ def test_the_first_try_and_those_of_parts_are_none(tmp_path: Path, line: str) ->
     assert tries(tmp_path, line) == 0
 
 
-@pytest.mark.parametrize(("name", "ends"), [("trainer-1", 1), ("proj-worker0-2", 1), ("exporter-1", 0), ("init-1", 0)])
-def test_compose_tells_the_end_of_containers_that_work(tmp_path: Path, name: str, ends: int) -> None:
-    (tmp_path / "compose.log").write_text(f"{name} exited with code 0\n")
+@pytest.mark.parametrize(
+    ("above", "name", "ends"),
+    [
+        ("trainer-1  | [start.sh] done, total tries 3", "trainer-1", 1),
+        ("trainer-1  | checkpoint written: /mnt/ck/3", "trainer-1", 1),
+        ("trainer-2 exited with code 0", "proj-worker0-2", 1),
+        ("trainer-1  | RuntimeError: no data", "trainer-1", 0),  # the script went on
+        ("trainer-1  | [start.sh] done", "exporter-1", 0),
+        ("trainer-1  | [start.sh] done", "init-1", 0),
+    ],
+)
+def test_compose_tells_the_end_of_containers_that_work(tmp_path: Path, above: str, name: str, ends: int) -> None:
+    (tmp_path / "compose.log").write_text(f"{above}\n{name} exited with code 0\n")
     facts = collect(Request((str(tmp_path),)), rulebook()).facts
-    assert sum(fact.kind == "completion" for fact in facts) == ends
+    assert sum(fact.kind == "completion" and fact.place.container == name for fact in facts) == ends
