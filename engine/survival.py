@@ -191,7 +191,10 @@ def _is_reset(fact: Fact, progress: Progress) -> bool:
 
 
 def _is_older(a: Fact, b: Fact) -> bool:
-    """Whether the process of one record was surely there before that of another: kernels count processes up."""
+    """Whether the process of one record was surely there before that of another: kernels count processes up. The front of a
+    server is there before its engine, and answers by that alone."""
+    if a.data.get("served") and a.place.container is not None and a.place.container == b.place.container:
+        return False
     return a.place.pid is not None and b.place.pid is not None and a.place.pid < b.place.pid
 
 
