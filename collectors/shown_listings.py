@@ -1,22 +1,27 @@
-"""Listings of `neuron-ls` in what a terminal or a script showed, its table or its JSON, wherever in the text they stand.
+"""What commands listed of their machine in what a terminal or a script showed, wherever in the text it stands: the devices of
+`neuron-ls`, and below commands those of the PCI bus, modules, packages, limits, file systems, clocks and kernels.
 
-A file that is nothing but one is read by `neuron_ls`. Who asks for help pastes it between other output, and a prolog writes its
-own lines around it; it says the same there.
+A file that is nothing but one such output is read by its own collector. Who asks for help copies several, and an epilog writes
+them one below the other, between lines of its own; they say the same there. The rest of the text is read as ever.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from io import BufferedReader, BytesIO
 
-from neuron_doctor.collectors.base import HEAD, Input, UnreadableInput
-from neuron_doctor.collectors.neuron_ls import parse
-from neuron_doctor.collectors.snapshot import lines_of
+from msgspec.structs import replace
+
+from neuron_doctor.collectors import clock_reports, file_systems, lspci, modules, neuron_ls, packages, ulimit, uname
+from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
+from neuron_doctor.collectors.command_lines import pipelines, tool_of
+from neuron_doctor.collectors.snapshot import Line, command_of, lines_of
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.regexes import regex
 
-#: What each form has in it, found sooner than the form.
+#: What each form of neuron-ls has in it, found sooner than the form.
 _TITLE, _MEMBER = b"| NEURON ", b'"neuron_device"'
-#: The lines of a table from its head on, with what neuron-ls prints above it.
+#: The lines of its table from the head on, with what neuron-ls prints above it.
 _TABLE = regex(
     rb"(?m)^(?:[ \t]*(?:instance-type|instance-id|logical-neuroncore-config):[^\n]{0,200}\n){0,3}"
     rb"[ \t]*\+-[-+]+\+[ \t]*\r?\n(?=[ \t]*\|[ \t]*NEURON[ \t]*\|)(?:[ \t]*[|+][^\n]*(?:\n|\Z))+"
@@ -26,20 +31,94 @@ _ARRAY = regex(
     rb"(?m)^([ \t]*)\[(?=\s*\{[^\[\]{}]{0,200}\"neuron_device\")"
     rb"(?:[ \t]*\r?\n(?:[^\n]*\n)*?\1\][ \t]*\r?$|\{(?:[^\n]*\n)*?[^\n]*\}[ \t]*\][ \t]*\r?$)"
 )
+#: Who reads what these commands print.
+_READERS: dict[str, tuple[Collector, ...]] = {
+    "lspci": lspci.COLLECTORS,
+    "lsmod": modules.COLLECTORS,
+    "modinfo": modules.COLLECTORS,
+    "dpkg": packages.COLLECTORS,
+    "dpkg-query": packages.COLLECTORS,
+    "apt": packages.COLLECTORS,
+    "rpm": packages.COLLECTORS,
+    "pip": packages.COLLECTORS,
+    "pip3": packages.COLLECTORS,
+    "ulimit": ulimit.COLLECTORS,
+    "df": file_systems.COLLECTORS,
+    "chronyc": clock_reports.COLLECTORS,
+    "timedatectl": clock_reports.COLLECTORS,
+    "ntpq": clock_reports.COLLECTORS,
+    "uname": uname.COLLECTORS,
+}
+_CALLED = regex(rf"\b(?:{'|'.join(sorted(_READERS, reverse=True))})\b".encode())
+#: What leaves lines out, so that nothing can be counted.
+_CUTS = frozenset({"head", "tail", "uniq", "wc", "awk", "cut", "sed", "column"})
 
 
 def shown_listings(inp: Input) -> Iterator[Fact]:
     """The facts of the listings in the first 64 KiB; one that may go on behind them is left out, for its count would be wrong."""
     head = inp.head()
+    devices = list(_of_devices(head))
+    called = _CALLED.search(head) is not None
+    if not devices and not called:
+        return
+    lines = list(lines_of(head))
+    for begin, end in devices:
+        yield from _read(inp, [line for line in lines if begin <= line.offset < end], neuron_ls.COLLECTORS)
+    if called:
+        for section, readers in _below_commands(lines):
+            if section[-1].offset + len(section[-1].raw) < HEAD:
+                yield from _read(inp, section, readers)
+
+
+def _of_devices(head: bytes) -> Iterator[tuple[int, int]]:
+    """Where the listings of neuron-ls stand."""
     found = [match.span() for match in _TABLE.finditer(head)] if _TITLE in head else []
     if _MEMBER in head:
         found += [match.span() for match in _ARRAY.finditer(head)]
-    if not found:
+    return ((begin, end) for begin, end in sorted(found) if end < HEAD)
+
+
+def _below_commands(lines: Iterable[Line]) -> Iterator[tuple[list[Line], tuple[Collector, ...]]]:
+    """What stands from each such command to the next command, and who reads it."""
+    section: list[Line] = []
+    readers: tuple[Collector, ...] = ()
+    for line in lines:
+        command = command_of(line.text)
+        if command is not None:
+            if readers and len(section) > 1:
+                yield section, readers
+            section, readers = [], _readers_of(command)
+        if readers:
+            section.append(line)
+    if readers and len(section) > 1:
+        yield section, readers
+
+
+def _readers_of(command: str) -> tuple[Collector, ...]:
+    """Who reads what a command line prints that calls one thing and shows all of its lines."""
+    try:
+        calls = list(pipelines(command))
+    except ValueError:
+        return ()
+    if len(calls) != 1 or not _CUTS.isdisjoint(calls[0].filters):
+        return ()
+    return _READERS.get(tool_of(calls[0].words), ())
+
+
+def _read(inp: Input, lines: Sequence[Line], readers: Iterable[Collector]) -> Iterator[Fact]:
+    """The facts of the first of these collectors that knows the lines for its own, where they stand in the whole text."""
+    text = b"".join(line.raw for line in lines)
+    reader = next((reader for reader in readers if reader.sniff(text, "")), None)
+    if reader is None:
         return
-    lines = list(lines_of(head))
-    for begin, end in sorted(found):
-        if end < HEAD:
-            try:
-                yield from parse(inp, [line for line in lines if begin <= line.offset < end])
-            except UnreadableInput as error:
-                inp.problem(str(error))
+    part = Input(inp.path, inp.name, BufferedReader(BytesIO(text)), len(text), inp.place, inp.source_id)
+    try:
+        for fact in reader.collect(part):
+            span, first = fact.span, lines[0]
+            moved = replace(span, offset=span.offset + first.offset, line=(span.line or 1) + first.number - 1)
+            host = fact.place.host or first.host
+            yield replace(fact, span=moved, place=replace(fact.place, host=host))
+    except UnreadableInput as error:
+        inp.problem(str(error))
+    for problem in part.problems.values():
+        inp.problem(problem.what, (problem.line or 1) + lines[0].number - 1)

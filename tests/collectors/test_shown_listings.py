@@ -5,12 +5,24 @@ from __future__ import annotations
 import json
 
 import pytest
-from host_captures import NEURON_LS_JSON, NEURON_LS_TABLE
+from host_captures import (
+    CHRONY,
+    DF,
+    DPKG,
+    LSMOD,
+    LSPCI,
+    LSPCI_NUMERIC,
+    MODINFO,
+    NEURON_LS_JSON,
+    NEURON_LS_TABLE,
+    UNAME,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from snapshot_inputs import as_input, by_kind, facts_of
 
-from neuron_doctor.collectors.base import HEAD
+from neuron_doctor.collectors import clock_reports, file_systems, lspci, modules, packages, uname
+from neuron_doctor.collectors.base import HEAD, Collector
 from neuron_doctor.collectors.shown_listings import shown_listings
 from neuron_doctor.engine.facts import Fact
 
@@ -18,9 +30,7 @@ DENSE = json.dumps(json.loads(NEURON_LS_JSON)) + "\n"
 ROWS = "[" + ",\n ".join(json.dumps(entry) for entry in json.loads(NEURON_LS_JSON)) + "]\n"
 INDENTED = "".join(f"  {line}\n" for line in NEURON_LS_JSON.splitlines())
 FORMS = [NEURON_LS_TABLE, NEURON_LS_JSON, DENSE, ROWS, INDENTED]
-NOISE = st.lists(
-    st.sampled_from(["", "EFA devices: 16", "[rank0]: step 3", "| a | b |", "[1, 2]", "[", "]", "+ lspci", "NEURON"])
-)
+NOISE = st.lists(st.sampled_from(["", "EFA devices: 16", "[rank0]: step 3", "| a | b |", "[1, 2]", "[", "]", "NEURON"]))
 
 
 def listed(text: str) -> list[Fact]:
@@ -52,6 +62,43 @@ def test_each_of_several_hosts_is_counted_where_its_prompt_stands() -> None:
 def test_a_listing_that_may_go_on_behind_the_first_64_kib_is_left_out(form: str) -> None:
     filler = "step 1\n" * ((HEAD - len(form)) // 7 + 2)
     assert listed(filler + form) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "collectors"),
+    [
+        ("lspci", LSPCI, lspci.COLLECTORS),
+        ("sudo lspci -nn | grep -i amazon", LSPCI_NUMERIC, lspci.COLLECTORS),
+        ("lsmod", LSMOD, modules.COLLECTORS[:1]),
+        ("modinfo neuron", MODINFO, modules.COLLECTORS[1:]),
+        ("dpkg -l | grep neuron", DPKG, packages.COLLECTORS),
+        ("uname -a", UNAME, uname.COLLECTORS),
+        ("df -h", DF, file_systems.COLLECTORS),
+        ("chronyc tracking", CHRONY, clock_reports.COLLECTORS),
+    ],
+)
+@given(above=NOISE, below=NOISE)
+def test_what_a_command_printed_among_others_is_read_as_in_a_file_of_its_own(
+    command: str, output: str, collectors: tuple[Collector, ...], above: list[str], below: list[str]
+) -> None:
+    before = "".join(
+        f"{line}\n" for line in [*above, "[root@trn-3 ~]# uptime", " 10:00:00 up 3 days", f"[root@trn-3 ~]# {command}"]
+    )
+    after = "".join(f"{line}\n" for line in ["[root@trn-3 ~]# date", *below])
+    (collector,) = collectors
+    alone = list(collector.collect(as_input(f"[root@trn-3 ~]# {command}\n{output}".encode(), "node3/prolog.log")))
+    found = listed(before + output + after)
+    assert said(found) == said(alone) != []
+    assert [fact.span.line for fact in found] == [(fact.span.line or 0) + before.count("\n") - 1 for fact in alone]
+    text = (before + output + after).encode()
+    assert all(text[fact.span.offset :].startswith(fact.span.text[:20].encode()) for fact in found)
+
+
+@pytest.mark.parametrize(
+    "command", ["lspci | head -3", "lspci | wc -l", "lspci; lsmod", "cat lspci.txt", "lspci $(echo -nn)"]
+)
+def test_below_a_command_that_shows_less_or_more_nothing_is_counted(command: str) -> None:
+    assert listed(f"uptime\n$ {command}\n{LSPCI}$ date\n") == []
 
 
 @pytest.mark.parametrize(
