@@ -38,7 +38,7 @@ _SHOWN = 4
 _RUNNING = frozenset({"transport-stall", "partial-completion"})
 #: With what arguments ranks came to a collective of which none are told.
 _UNTOLD = "arguments that no record tells"
-#: Two ranks that wait for each other, and no more.
+#: Two ranks that wait for each other, and no more; and groups that show one thing independently.
 _TWO = 2
 
 
@@ -60,7 +60,9 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
     elif moving and not any(one.culprits for one in blames):
         blames = moving
     if _moves(blames, dumps):
-        blames = [_seen_moving(blames, written_apart=any(group.has_outdated() for group in groups))]
+        blames = [
+            _seen_moving(blames, seen_ending=_ends_in_several(blames) or any(map(ProcessGroup.has_outdated, groups)))
+        ]
     elif _are_several_stalls(blames):
         blames = [_seen_several(blames)]
     return _arranged(hang, blames)
@@ -88,11 +90,18 @@ def _seen_several(blames: Sequence[Blame]) -> Blame:
 
 def _moves(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> bool:
     """Whether the job seems to go on: in one place a rank is still to come, and in another all have come to a collective
-    that just runs, or ends. A hang has one of these reasons, a snapshot of a moving job has both. Where transfers are not
-    recorded, those who have come may wait in one."""
-    stalls = [one.gathering for one in blames if one.verdict in _RUNNING and one.gathering]
-    runs = any(not stall.is_transfer and (stall.group.completions or not show_ends(dumps)) for stall in stalls)
-    return runs and any(one.verdict in {"rank-missing", "p2p-missing"} and one.culprits for one in blames)
+    that just runs, or ends; or a device is still to come, and elsewhere it just ends. A hang has one of these reasons, a snapshot
+    of a moving job has both. Where transfers are not recorded, those who have come may wait in one."""
+    stalls = [one for one in blames if one.verdict in _RUNNING and one.gathering and not one.gathering.is_transfer]
+    runs = [one for one in stalls if (one.gathering and one.gathering.group.completions) or not show_ends(dumps)]
+    late = any(one.verdict in {"rank-missing", "p2p-missing"} and one.culprits for one in blames)
+    unstarted = any(one.momentary for one in blames)
+    return bool(runs) and (late or (unstarted and any(one.verdict == "partial-completion" for one in runs)))
+
+
+def _ends_in_several(blames: Sequence[Blame]) -> bool:
+    """Whether collectives of several groups are over on some ranks and not on others, though neither waits for the other."""
+    return len({id(one.gathering) for one in blames if one.verdict == "partial-completion"}) >= _TWO
 
 
 def _seen_going_on(moved: Sequence[ProcessGroup]) -> Blame:
@@ -105,15 +114,16 @@ def _seen_going_on(moved: Sequence[ProcessGroup]) -> Blame:
     )
 
 
-def _seen_moving(blames: Sequence[Blame], *, written_apart: bool) -> Blame:
-    """What is said of a job that seems to go on; for sure where a dump was `written_apart`: before the end of what it lacks."""
+def _seen_moving(blames: Sequence[Blame], *, seen_ending: bool) -> Blame:
+    """What is said of a job that seems to go on; for sure where dumps show the end of what others
+    lack, or of what others are still in, in several groups."""
     late = tuple(sorted({rank for one in blames for rank in (one.culprits or one.missing)}))
     told = (
         f"one place still waits for {named_ranks(late)} while in another all have come to a collective that has not "
         "completed on all: so it looks when the dumps are taken of a job that moves; take them again a minute later"
     )
-    told += "; it did move between them, as some show the end of what others lack" if written_apart else ""
-    return Blame("moving" if written_apart else "undecided", told, members=late, gathering=blames[0].gathering)
+    told += "; it did move between them, as some show the end of what others lack" if seen_ending else ""
+    return Blame("moving" if seen_ending else "undecided", told, members=late, gathering=blames[0].gathering)
 
 
 def _mismatch(differing: Disagreement, gathering: Gathering | None, group: ProcessGroup) -> Blame:
@@ -257,7 +267,7 @@ def _of_common_stall(hang: Hang, gathering: Gathering, at: str) -> Blame:
     unstarted = _unstarted(hang, gathering)
     if unstarted:
         told = f"issued {at} as all others did, and never started it: the device is stuck before it"
-        return Blame("device-stuck", told, culprits=unstarted, gathering=gathering, about_ranks=True)
+        return Blame("device-stuck", told, culprits=unstarted, gathering=gathering, about_ranks=True, momentary=True)
     completed = [rank for rank in members if rank not in set(waiting)] if gathering.group.completions else []
     if completed:
         odd = tuple(waiting) if 2 * len(waiting) < len(members) else ()
@@ -295,7 +305,7 @@ def _of_transfer(hang: Hang, gathering: Gathering) -> Blame:
     unstarted = _unstarted(hang, gathering)
     if unstarted:
         told = f"never started {gathering.title}, as the other end did, though it waits in nothing before: its device is stuck"
-        return Blame("device-stuck", told, culprits=unstarted, gathering=gathering, about_ranks=True)
+        return Blame("device-stuck", told, culprits=unstarted, gathering=gathering, about_ranks=True, momentary=True)
     told = f"both ends of {gathering.title} have come and it does not complete"
     ends = sorted({*gathering.waiting, *(gathering.ends or ())} & set(hang.dumps))
     return _short(hang, ends, gathering) or Blame("transport-stall", told, gathering=gathering)

@@ -72,13 +72,19 @@ def _of_run(selection: Selection, heard: Iterable[int]) -> Iterator[Fact]:
         blames = _convicted(blames[0], found, selection)
     if not blames and not found.gatherings:
         blames = _slow(groups) or [_idle(groups, dumps)]
-    elif all(one.verdict == "moving" for one in blames):
+    elif all(one.verdict == "moving" for one in blames) or _are_several_moments(blames):
         whole = {**selection.dumps, **{record.rank: record for record in selection.behind}}
         blames = _slow(process_groups(dict(sorted(whole.items())), heard)) or blames
     for one in blames:
         yield _fact(one, dumps)
     for record in selection.stale:
         yield _stale(record)
+
+
+def _are_several_moments(blames: Sequence[Blame]) -> bool:
+    """Whether all that stands is several devices that have not begun what others have: so it looks, too, whenever dumps are taken
+    of a job in which a rank is slow."""
+    return len({rank for one in blames for rank in one.culprits}) > 1 and all(one.momentary for one in blames)
 
 
 def _convicted(one: Blame, found: Waits, selection: Selection) -> list[Blame]:

@@ -13,7 +13,8 @@ class Blame(Struct, frozen=True):
     """One fault: its class, the ranks at fault, the ranks that wait because of it, and at what.
 
     `told` says it in words; where it is `about_ranks`, it is what the ranks at fault (else the members) do. The `suspects` left a
-    dump, which does not tell whether they came to it: they may wait in what they issued before.
+    dump, which does not tell whether they came to it: they may wait in what they issued before. What is `momentary` looks the
+    same for a moment in any job that moves.
     """
 
     verdict: str
@@ -27,6 +28,7 @@ class Blame(Struct, frozen=True):
     gathering: Gathering | None = None
     group: ProcessGroup | None = None
     about_ranks: bool = False
+    momentary: bool = False
 
     @property
     def description(self) -> str:

@@ -47,3 +47,39 @@ def test_what_stands_in_one_group_is_no_fault_where_several_others_went_on() -> 
         job = run(mesh, {one: mesh.program(one, steps=12) for one in range(mesh.size)}, stop, ahead=60)
         found.append(facts_of(job, TIMING)[rank])
     assert set().union(*verdicts(found).values()) == set()
+
+
+def at_one_moment(stands: str, *, slow: int = -1) -> list[Fact]:
+    """Of two groups of four that reduce their gradients in pairs: each rank as its device stands in the last of these: `d`one,
+    `r`unning or still to start (`w`). All wait for `slow` in each operation of its four."""
+    mesh = Mesh(4, 2)
+    job = run(mesh, {one: mesh.program(one, steps=8) for one in range(mesh.size)}, Faults(), ahead=100)
+    for rank, issued in job.issued.items():
+        for one in issued:
+            waited = one.op.group.desc == "TENSOR" and slow in one.op.group.ranks and rank != slow
+            one.started_ns = one.done_ns - (30 if waited else 2) * MS
+        *_, gradients, norm = issued
+        norm.started_ns = norm.done_ns = 0
+        gradients.done_ns *= stands[rank] == "d"
+        gradients.started_ns *= stands[rank] != "w"
+    return facts_of(job, TIMING)
+
+
+def test_what_ends_in_two_groups_while_it_has_not_begun_in_a_third_is_of_a_job_that_moves() -> None:
+    assert verdicts(at_one_moment("drrrrdww")) == {"moving": set()}
+
+
+def test_a_slow_rank_is_told_though_devices_seem_to_be_stuck_at_one_moment() -> None:
+    assert verdicts(at_one_moment("drrrrdww", slow=6)) == {"straggler": {6}}
+
+
+def test_what_ends_in_one_group_while_it_has_not_begun_in_another_is_left_open() -> None:
+    assert verdicts(at_one_moment("ddrdrdwd")) == {"undecided": set()}
+
+
+def test_a_slow_rank_is_told_though_several_devices_have_not_begun_while_all_others_are_through() -> None:
+    assert verdicts(at_one_moment("ddrrddww", slow=6)) == {"straggler": {6}}
+
+
+def test_what_has_not_begun_while_all_others_are_through_is_stuck() -> None:
+    assert verdicts(at_one_moment("ddrdddwd")) == {"device-stuck": {6}}
