@@ -19,7 +19,7 @@ from neuron_doctor.engine.job_logs import job_logs
 from neuron_doctor.engine.last_words import last_words
 from neuron_doctor.engine.recorder import RECEIVE, SEND, named_ranks, told_of_collective
 from neuron_doctor.engine.standstill import said_ns
-from neuron_doctor.engine.zones import STEP_NS
+from neuron_doctor.engine.zones import STEP_NS, zones_between
 
 #: What is collected beside dumps of a hang goes on so long after the last operation was issued.
 _LONG_NS = 60 * 10**9
@@ -176,8 +176,9 @@ def _in_one_zone_ns(fact: Fact, begun: Instant | None, ns: int) -> int:
     up to the fact, in one zone and in no other; else -1."""
     if fact.instant is None or begun is None or begun.clock is not fact.instant.clock:
         return -1
-    after, shown = (fact.instant.ns - ns) % STEP_NS, fact.instant.ns - begun.ns + _SLACK_NS
-    return after if after <= shown < STEP_NS else -1
+    first = begun.ns - _SLACK_NS
+    zones = zones_between(first - ns, fact.instant.ns - ns)
+    return fact.instant.ns - ns - zones[0] if len(zones) == 1 and fact.instant.ns - first < STEP_NS else -1
 
 
 def _job_went_on(

@@ -17,6 +17,9 @@ _MINUTE = 60 * 1_000_000_000
 STEP_NS = 15 * _MINUTE
 #: The zones of the world: twelve hours west to fourteen hours east.
 _WEST, _EAST = 12 * 60 * _MINUTE, 14 * 60 * _MINUTE
+#: The zones that are no whole hours from UTC, in minutes: Marquesas, Newfoundland; Iran, Afghanistan, India, Nepal, Myanmar, Eucla,
+#: the middle of Australia, and the Chatham Islands.
+_BROKEN = (-570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765, 825)
 ZONE = "zone"
 _PARTS = frozenset({"", "kernel"})
 
@@ -41,6 +44,12 @@ def are_one_clock(a: Track, b: Track) -> bool:
 
 def _order(track: Track) -> tuple[bool, str]:
     return track.clock is not Clock.UTC, track.part
+
+
+def zones_between(low: int, high: int) -> list[int]:
+    """By how many nanoseconds the zones that are in use are ahead of UTC, of those that are so by `low` to `high`."""
+    whole = range(-_WEST, _EAST + 1, 60 * _MINUTE)
+    return sorted(ahead for ahead in (*whole, *(minutes * _MINUTE for minutes in _BROKEN)) if low <= ahead <= high)
 
 
 def zone_limits(pairs: Iterable[Pair]) -> Iterator[Order]:

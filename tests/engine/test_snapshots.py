@@ -235,6 +235,9 @@ def test_a_wait_for_one_rank_is_over_where_one_that_waited_went_on_and_not_where
         (60, 150, "rank-missing"),  # it begins after it: the log of a later start
         (-1200, 90, "rank-missing"),  # in another zone it ends before it
         (-3, 20, "rank-missing"),  # so long a step may take
+        (-3 - 900, 90 - 900, "rank-missing"),  # no zone is a quarter of an hour west of UTC: it ends before it
+        (-3 + 20700, 90 + 20700, "moving"),  # Nepal's is five hours and three quarters east
+        (-3 + 18900, 90 + 18900, "rank-missing"),  # none is half an hour less than that
     ],
 )
 def test_a_log_of_whatever_zone_counts_where_it_can_hold_the_operation_in_one_zone_alone(
