@@ -8,13 +8,16 @@ both collectives in the same order, and those who stand in the first of them wen
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
 
 from neuron_doctor.engine.gatherings import Gathering, Waits
 from neuron_doctor.engine.order_vote import part_of
+from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import Operation, RankRecord
 
+#: Those who stand with it in one operation are at most one in so many ranks.
+_HARDLY = 10
 #: So many groups that stand are looked at: a rank is member of a handful.
 _MOST = 16
 
@@ -28,6 +31,18 @@ def waits_for_alone(found: Waits, rank: int, dumps: Mapping[int, RankRecord]) ->
         return False
     standing = [one for one in found.gatherings if one.unknown and one.group.completions and one.operation is not None]
     return any(_are_apart(first, then, rank, dumps) for first, then in permutations(standing[:_MOST], 2))
+
+
+def is_lost_by_no_chance(
+    found: Waits, rank: int, groups: Iterable[ProcessGroup], dumps: Mapping[int, RankRecord]
+) -> bool:
+    """Whether all others of many ranks left dumps, and what may stand of itself instead, an operation to which all but this one
+    have come, has few members: so that a dump which is lost by chance is hardly of one of them."""
+    ranks = {one for group in groups if group.proven for one in group.ranks}
+    if ranks - set(dumps) != {rank} or not all(one.group.completions for one in found.gatherings):
+        return False
+    free = (one for one in found.gatherings if one.unknown and not one.held and not one.absent)
+    return _HARDLY * max((len(one.waiting) + 1 for one in free), default=len(ranks)) <= len(ranks)
 
 
 def _are_apart(first: Gathering, then: Gathering, rank: int, dumps: Mapping[int, RankRecord]) -> bool:

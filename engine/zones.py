@@ -17,8 +17,8 @@ _MINUTE = 60 * 1_000_000_000
 STEP_NS = 15 * _MINUTE
 #: The zones of the world: twelve hours west to fourteen hours east.
 _WEST, _EAST = 12 * 60 * _MINUTE, 14 * 60 * _MINUTE
-#: The zones that are no whole hours from UTC, in minutes: Marquesas, Newfoundland; Iran, Afghanistan, India, Nepal, Myanmar, Eucla,
-#: the middle of Australia, and the Chatham Islands.
+#: The zones that are no whole hours from UTC, in minutes: Marquesas, Newfoundland; Iran, Afghanistan, India, Nepal, Myanmar,
+#: Eucla, the middle of Australia, and the Chatham Islands.
 _BROKEN = (-570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765, 825)
 ZONE = "zone"
 _PARTS = frozenset({"", "kernel"})
