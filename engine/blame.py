@@ -10,8 +10,9 @@ from neuron_doctor.engine.argument_vote import Disagreement
 from neuron_doctor.engine.fault import Blame
 from neuron_doctor.engine.gatherings import Gathering, Waits, waits
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
-from neuron_doctor.engine.idle_ranks import is_through, may_wait, show_ends, silent_peers, with_the_same_end
+from neuron_doctor.engine.idle_ranks import is_through, may_wait, silent_peers, with_the_same_end
 from neuron_doctor.engine.lacking import alone_elsewhere, awaited_by_all, the_only_one_lacking
+from neuron_doctor.engine.moving_jobs import of_a_hang
 from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.own_rounds import (
     alone_out_of_order,
@@ -34,11 +35,9 @@ _LONG = 10_000
 _FEW = 4
 #: So many groups are named in a sentence.
 _SHOWN = 4
-#: What a collective looks like that runs, or ends, when the dumps are taken.
-_RUNNING = frozenset({"transport-stall", "partial-completion"})
 #: With what arguments ranks came to a collective of which none are told.
 _UNTOLD = "arguments that no record tells"
-#: Two ranks that wait for each other, and no more; and groups that show one thing independently.
+#: Two ranks that wait for each other, and no more.
 _TWO = 2
 
 
@@ -54,76 +53,7 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
         blames = [*circles, *blames]
     if not any(one.culprits for one in blames) and not all(group.completions for group in groups):
         blames = _misdirected_of_all(hang) or blames or _short_of_all(hang) or _unordered_of_all(hang)
-    moving = [one for one in blames if one.verdict == "moving"]
-    if len(moved := [group for group in groups if group.went_on()]) >= _TWO:
-        blames = [_seen_going_on(moved)]
-    elif moving and not any(one.culprits for one in blames):
-        blames = moving
-    if _moves(blames, dumps):
-        blames = [
-            _seen_moving(blames, seen_ending=_ends_in_several(blames) or any(map(ProcessGroup.has_outdated, groups)))
-        ]
-    elif _are_several_stalls(blames):
-        blames = [_seen_several(blames)]
-    return _arranged(hang, blames)
-
-
-def _are_several_stalls(blames: Sequence[Blame]) -> bool:
-    """Whether collectives of several groups stand at once that have nothing to do with one another, where the recorders
-    do not learn of completions: a hang has one reason, and what holds them all is not in the dumps."""
-    stalls = {id(one.gathering.group): one.gathering.group for one in blames if one.gathering}
-    unseen = not any(group.completions for group in stalls.values())
-    return len(stalls) > 1 and unseen and all(one.verdict == "transport-stall" for one in blames)
-
-
-def _seen_several(blames: Sequence[Blame]) -> Blame:
-    titles = sorted({one.gathering.group.title for one in blames if one.gathering})
-    told = (
-        f"all ranks have come to collectives of {len(titles)} groups ({', '.join(titles[:_SHOWN])}) that do not wait for "
-        "one another, and these recorders learn of no completion: the dumps were taken of a job that moves, or all groups "
-        "wait in transfers that no dump shows, or nothing carries any of them; record completions (a backend with completion "
-        "hooks, or NCCL), or take the dumps again a minute later"
-    )
-    members = tuple(sorted({rank for one in blames for rank in one.members}))
-    return Blame("undecided", told, members=members, gathering=blames[0].gathering)
-
-
-def _moves(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> bool:
-    """Whether the job seems to go on: in one place a rank is still to come, and in another all have come to a collective
-    that just runs, or ends; or a device is still to come, and elsewhere it just ends. A hang has one of these reasons, a snapshot
-    of a moving job has both. Where transfers are not recorded, those who have come may wait in one."""
-    stalls = [one for one in blames if one.verdict in _RUNNING and one.gathering and not one.gathering.is_transfer]
-    runs = [one for one in stalls if (one.gathering and one.gathering.group.completions) or not show_ends(dumps)]
-    late = any(one.verdict in {"rank-missing", "p2p-missing"} and one.culprits for one in blames)
-    unstarted = any(one.momentary for one in blames)
-    return bool(runs) and (late or (unstarted and any(one.verdict == "partial-completion" for one in runs)))
-
-
-def _ends_in_several(blames: Sequence[Blame]) -> bool:
-    """Whether collectives of several groups are over on some ranks and not on others, though neither waits for the other."""
-    return len({id(one.gathering) for one in blames if one.verdict == "partial-completion"}) >= _TWO
-
-
-def _seen_going_on(moved: Sequence[ProcessGroup]) -> Blame:
-    """What is said of a job of which several groups went on while their dumps were written: what stands in one of them may be
-    over in the next moment."""
-    titles = ", ".join(sorted({group.title for group in moved})[:_SHOWN])
-    told = f"while the dumps were written {len(moved)} groups went on ({titles}): they show no one state of the job"
-    return Blame(
-        "moving", told, members=tuple(sorted({rank for group in moved for rank in group.members})), group=moved[0]
-    )
-
-
-def _seen_moving(blames: Sequence[Blame], *, seen_ending: bool) -> Blame:
-    """What is said of a job that seems to go on; for sure where dumps show the end of what others
-    lack, or of what others are still in, in several groups."""
-    late = tuple(sorted({rank for one in blames for rank in (one.culprits or one.missing)}))
-    told = (
-        f"one place still waits for {named_ranks(late)} while in another all have come to a collective that has not "
-        "completed on all: so it looks when the dumps are taken of a job that moves; take them again a minute later"
-    )
-    told += "; it did move between them, as some show the end of what others lack" if seen_ending else ""
-    return Blame("moving" if seen_ending else "undecided", told, members=late, gathering=blames[0].gathering)
+    return _arranged(hang, of_a_hang(blames, groups, dumps))
 
 
 def _mismatch(differing: Disagreement, gathering: Gathering | None, group: ProcessGroup) -> Blame:

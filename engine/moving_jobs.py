@@ -1,0 +1,88 @@
+"""Whether dumps are of a job that moves rather than of one that hangs, by the faults that they seem to show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from neuron_doctor.engine.fault import Blame
+from neuron_doctor.engine.idle_ranks import show_ends
+from neuron_doctor.engine.process_groups import ProcessGroup
+from neuron_doctor.engine.recorder import RankRecord, named_ranks
+
+#: What a collective looks like that runs, or ends, when the dumps are taken.
+_RUNNING = frozenset({"transport-stall", "partial-completion"})
+#: So many groups that show one thing, each by itself, prove it.
+_SEVERAL = 2
+#: So many groups are named in a sentence.
+_SHOWN = 4
+
+
+def of_a_hang(blames: list[Blame], groups: Sequence[ProcessGroup], dumps: Mapping[int, RankRecord]) -> list[Blame]:
+    """The faults that dumps seem to show; one that says so instead, where they are of a job that moves, or may be."""
+    moving = [one for one in blames if one.verdict == "moving"]
+    if len(moved := [group for group in groups if group.went_on()]) >= _SEVERAL:
+        return [_seen_going_on(moved)]
+    if moving and not any(one.culprits for one in blames):
+        return moving
+    if _moves(blames, dumps):
+        ending = _ends_in_several(blames) or any(group.has_outdated() for group in groups)
+        return [_seen_moving(blames, seen_ending=ending)]
+    return [_seen_several(blames)] if _are_several_stalls(blames) else blames
+
+
+def _are_several_stalls(blames: Sequence[Blame]) -> bool:
+    """Whether collectives of several groups stand at once that have nothing to do with one another, where the recorders
+    do not learn of completions: a hang has one reason, and what holds them all is not in the dumps."""
+    stalls = {id(one.gathering.group): one.gathering.group for one in blames if one.gathering}
+    unseen = not any(group.completions for group in stalls.values())
+    return len(stalls) > 1 and unseen and all(one.verdict == "transport-stall" for one in blames)
+
+
+def _seen_several(blames: Sequence[Blame]) -> Blame:
+    titles = sorted({one.gathering.group.title for one in blames if one.gathering})
+    told = (
+        f"all ranks have come to collectives of {len(titles)} groups ({', '.join(titles[:_SHOWN])}) that do not wait for "
+        "one another, and these recorders learn of no completion: the dumps were taken of a job that moves, or all groups "
+        "wait in transfers that no dump shows, or nothing carries any of them; record completions (a backend with completion "
+        "hooks, or NCCL), or take the dumps again a minute later"
+    )
+    members = tuple(sorted({rank for one in blames for rank in one.members}))
+    return Blame("undecided", told, members=members, gathering=blames[0].gathering)
+
+
+def _moves(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> bool:
+    """Whether the job seems to go on: in one place a rank is still to come, and in another all have come to a collective
+    that just runs, or ends; or a device is still to come, and elsewhere it just ends. A hang has one of these reasons, a snapshot
+    of a moving job has both. Where transfers are not recorded, those who have come may wait in one."""
+    stalls = [one for one in blames if one.verdict in _RUNNING and one.gathering and not one.gathering.is_transfer]
+    runs = [one for one in stalls if (one.gathering and one.gathering.group.completions) or not show_ends(dumps)]
+    late = any(one.verdict in {"rank-missing", "p2p-missing"} and one.culprits for one in blames)
+    unstarted = any(one.momentary for one in blames)
+    return bool(runs) and (late or (unstarted and any(one.verdict == "partial-completion" for one in runs)))
+
+
+def _ends_in_several(blames: Sequence[Blame]) -> bool:
+    """Whether collectives of several groups are over on some ranks and not on others, though neither waits for the other."""
+    return len({id(one.gathering) for one in blames if one.verdict == "partial-completion"}) >= _SEVERAL
+
+
+def _seen_going_on(moved: Sequence[ProcessGroup]) -> Blame:
+    """What is said of a job of which several groups went on while their dumps were written: what stands in one of them may be
+    over in the next moment."""
+    titles = ", ".join(sorted({group.title for group in moved})[:_SHOWN])
+    told = f"while the dumps were written {len(moved)} groups went on ({titles}): they show no one state of the job"
+    return Blame(
+        "moving", told, members=tuple(sorted({rank for group in moved for rank in group.members})), group=moved[0]
+    )
+
+
+def _seen_moving(blames: Sequence[Blame], *, seen_ending: bool) -> Blame:
+    """What is said of a job that seems to go on; for sure where dumps show the end of what others
+    lack, or of what others are still in, in several groups."""
+    late = tuple(sorted({rank for one in blames for rank in (one.culprits or one.missing)}))
+    told = (
+        f"one place still waits for {named_ranks(late)} while in another all have come to a collective that has not "
+        "completed on all: so it looks when the dumps are taken of a job that moves; take them again a minute later"
+    )
+    told += "; it did move between them, as some show the end of what others lack" if seen_ending else ""
+    return Blame("moving" if seen_ending else "undecided", told, members=late, gathering=blames[0].gathering)
