@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from neuron_doctor.collectors import safe_pickle
 from neuron_doctor.collectors.base import UNREADABLE_JSON, Input, UnreadableInput
 from neuron_doctor.collectors.flight_recorder import PICKLE, RANK_UNKNOWN
-from neuron_doctor.collectors.fr_entries import Entry, created_ns, integer, text
+from neuron_doctor.collectors.fr_entries import Entry, backend_of, created_ns, integer, text
 from neuron_doctor.collectors.fr_excerpt import excerpt_of
 from neuron_doctor.collectors.fr_groups import (
     Entries,
@@ -135,6 +135,7 @@ def _fact(inp: Input, data: bytes, dialect: str, top: Entry, entries: Entries) -
             "issued": _issued(entries),
             "first_ns": first,
             "last_ns": last,
+            "backend": _backend(ends),
             "peers": _nameless_members(top.get("pg_config")),
             "groups": tuple(groups),
         },
@@ -143,6 +144,12 @@ def _fact(inp: Input, data: bytes, dialect: str, top: Entry, entries: Entries) -
         source=inp.source_id,
         instant=Instant(last, Clock.UTC) if last else None,
     )
+
+
+def _backend(ends: list[Entry]) -> str:
+    """The one backend whose operations the recorder holds, by its first and its last entry; "" where that is not told."""
+    backends = {backend_of(entry) for entry in ends}
+    return backends.pop() if len(backends) == 1 else ""
 
 
 def _issued(entries: Entries) -> int:

@@ -6,6 +6,7 @@ where the dumps convict none. The span is the dump of the first rank at fault, e
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
@@ -25,6 +26,7 @@ from neuron_doctor.engine.recorder import (
     rank_record,
     told_of_collective,
 )
+from neuron_doctor.engine.recorders import without_those_who_wait
 from neuron_doctor.engine.stragglers import stragglers
 
 
@@ -34,7 +36,11 @@ def match_collectives(facts: Sequence[Fact], heard: Iterable[int] = ()) -> tuple
 
     Linear in ranks, groups and open operations: a process group is one node, never pairs of its ranks.
     """
-    found = tuple(fact for selection in selections(facts) for fact in _of_run(selection, heard))
+    runs: dict[tuple[str | None, int | None], list[tuple[Fact, ...]]] = defaultdict(list)
+    for selection in selections(facts):
+        if told := tuple(_of_run(selection, heard)):
+            runs[told[0].place.job, told[0].place.attempt].append(told)
+    found = tuple(fact for recorders in runs.values() for fact in without_those_who_wait(recorders))
     return found if any(fact.data["culprits"] for fact in found) else (*found, *_nameless(facts))
 
 

@@ -1,4 +1,4 @@
-"""Which flight-recorder dumps belong together: one for each rank, of one run and recorder; stale and foreign ones are apart."""
+"""Which flight-recorder dumps belong together: one for each rank, of one run; stale and foreign ones are set apart."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _Key = tuple[str, str]
 
 
 class Selection(Struct, frozen=True):
-    """The dumps of one run, by rank, and those that lay beside them and are not of it. `scattered`: most were written at
-    so different moments that they show no one state of the job; `moving`: and went on from each to the next. `behind`: those
-    that were left out because they were written before the others."""
+    """The dumps of one run and recorder, by rank, and those that lay beside them and are not of it. `scattered`: most were
+    written at so different moments that they show no one state of the job; `moving`: and went on from each to the next.
+    `behind`: those that were left out because they were written before the others."""
 
     dumps: dict[int, RankRecord]
     stale: tuple[RankRecord, ...]
@@ -45,15 +45,14 @@ def of_last_attempts(facts: Iterable[Fact]) -> tuple[list[Fact], list[Fact]]:
 
 
 def selections(facts: Iterable[Fact]) -> Iterator[Selection]:
-    """The dumps of each (job, attempt), and of each recorder of its processes, whatever the order of `facts`. Dumps of an
-    unknown rank are in none."""
+    """The dumps of each (job, attempt) and recorder, whatever the order of `facts`. Dumps of an unknown rank are in none."""
     runs: dict[tuple[str, int], list[RankRecord]] = defaultdict(list)
     for fact in sorted(facts, key=lambda fact: (fact.span.path, fact.source)):
         if fact.place.rank is not None:
             run = (fact.place.job or "", -1 if fact.place.attempt is None else fact.place.attempt)
             runs[run].append(rank_record(fact, fact.place.rank))
     for run in sorted(runs):
-        yield from map(_selection, by_recorder(runs[run], GAP_NS))
+        yield from map(_selection, by_recorder(runs[run]))
 
 
 def _selection(records: list[RankRecord]) -> Selection:

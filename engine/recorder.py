@@ -103,7 +103,8 @@ class GroupRecord(NamedTuple):
 
 class RankRecord(Struct, frozen=True):
     """One dump: its rank, its groups, the fact that it came in. `whole`: the ring has lost no entry yet; `issued`: how
-    many operations the rank has issued in all, 0 where unknown; `peers`: ranks that it lists for no group that it names."""
+    many operations the rank has issued in all, 0 where unknown; `peers`: ranks that it lists for no group that it names;
+    `backend`: whose operations it holds, "" where that is not told."""
 
     rank: int
     fact: Fact
@@ -113,6 +114,8 @@ class RankRecord(Struct, frozen=True):
     issued: int
     last_ns: int
     peers: str = ""
+    first_ns: int = 0
+    backend: str = ""
 
     def last_record(self) -> int:
         """The place of the last operation that the dump describes; -1 where it describes none."""
@@ -141,6 +144,8 @@ def rank_record(fact: Fact, rank: int) -> RankRecord:
         issued=int(str(data["issued"])),
         last_ns=int(str(data["last_ns"])),
         peers=str(data.get("peers", "")),
+        first_ns=int(str(data.get("first_ns", 0))),
+        backend=str(data.get("backend", "")),
     )
 
 

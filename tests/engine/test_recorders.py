@@ -1,54 +1,53 @@
-"""Two recorders of one process are told from two dumps of one recorder by the groups that they know."""
+"""Two recorders of one process: what one of them shows is matched by itself, and who waits in it is not late in the other."""
 
 from __future__ import annotations
 
-from neuron_doctor.engine.facts import NOWHERE, Fact, Span
-from neuron_doctor.engine.recorder import GroupRecord, RankRecord
-from neuron_doctor.engine.recorders import by_recorder
+from fr_simulator import START_NS, Faults, Job, Mesh, Op, Recorder, dump_of, encoded, fact_of, facts_of, run
+from msgspec.structs import replace
+from test_collectives import verdicts
 
-SECOND = 10**9
-GAP = 600 * SECOND
-FACT = Fact("fr-rank", {}, NOWHERE, Span("d", 0, 1, None, None, ""), "d")
+from neuron_doctor.engine.facts import Fact
 
-
-def group(name: str) -> GroupRecord:
-    return GroupRecord(name, "", 0, "", None, None, None, False, False, 0, True, False, False, (), (), (), (), ())
+MESH = Mesh(4, 2)
+GLOO = Recorder(backend="gloo")
 
 
-def dump(rank: int, *groups: str, last: int = 1000) -> RankRecord:
-    return RankRecord(rank, FACT, tuple(map(group, groups)), 1, True, 1, last * SECOND)
+def trained(**host: int) -> list[Fact]:
+    stops = {int(rank[1:]): at for rank, at in host.items()}
+    return facts_of(run(MESH, {rank: MESH.program(rank) for rank in range(MESH.size)}, Faults(host=stops)))
 
 
-DEVICES = [dump(rank, "0", f"tp{rank // 2}") for rank in range(4)]
-SAVERS = [dump(rank, "7", last=990) for rank in range(4)]
+def saved(part: str = "default_pg", *late: int, without: int = -1) -> list[Fact]:
+    """Of the threads that save a checkpoint over gloo, by groups of a part of the mesh: `late` ones never come to its end."""
+    ops = {
+        rank: [Op(MESH.groups[part][rank], "gather"), Op(MESH.groups[part][rank], "broadcast")]
+        for rank in range(MESH.size)
+    }
+    job = run(MESH, ops, Faults(host=dict.fromkeys(late, 1)), ahead=1)
+    return [gloo_dump(job, rank) for rank in range(MESH.size) if rank != without]
 
 
-def test_dumps_that_know_other_groups_are_of_another_recorder() -> None:
-    assert by_recorder([*DEVICES, *SAVERS], GAP) == [DEVICES, SAVERS]
-    mixed = [one for pair in zip(DEVICES, SAVERS, strict=True) for one in pair]
-    assert by_recorder(mixed, GAP) == [DEVICES, SAVERS]
+def gloo_dump(job: Job, rank: int) -> Fact:
+    return fact_of(encoded(dump_of(job, rank, GLOO), GLOO.dialect), rank, name=f"gloo/trace_rank_{rank}")
 
 
-def test_a_rank_that_left_one_dump_of_two_is_of_that_recorder() -> None:
-    assert by_recorder([*DEVICES, *SAVERS[1:]], GAP) == [DEVICES, SAVERS[1:]]
+def test_a_rank_is_late_in_what_one_recorder_shows_though_all_is_over_in_the_other() -> None:
+    assert verdicts([*trained(), *saved("default_pg", 3)]) == {"healthy": set(), "rank-missing": {3}}
 
 
-def test_dumps_of_an_earlier_run_know_the_same_groups() -> None:
-    earlier = [dump(rank, "0", last=900) for rank in range(4)]
-    assert by_recorder([*DEVICES, *earlier], GAP) == [[*DEVICES, *earlier]]
+def test_a_dump_of_one_recorder_that_is_lost_is_not_made_up_for_by_the_other() -> None:
+    assert verdicts([*trained(), *saved("default_pg", without=3)]).get("rank-missing", set()) == set()
 
 
-def test_where_the_parts_end_far_apart_or_are_of_few_ranks_they_are_looked_at_together() -> None:
-    old = [dump(rank, "7", last=1) for rank in range(4)]
-    for others in (old, SAVERS[:2], [dump(0, "7"), dump(0, "7"), *SAVERS[1:]]):
-        assert by_recorder([*DEVICES, *others], GAP) == [[*DEVICES, *others]]
+def test_who_waits_by_one_recorder_is_not_at_fault_for_what_it_lacks_by_the_other() -> None:
+    assert verdicts(trained(r3=30)) == {"rank-missing": {3}}
+    assert set().union(*verdicts([*trained(r3=30), *saved("TENSOR", 0, 1, 2)]).values()) == set()
 
 
-def test_what_knows_no_group_is_among_the_first() -> None:
-    empty = dump(0)
-    assert by_recorder([*DEVICES, *SAVERS, empty], GAP) == [[*DEVICES, empty], SAVERS]
-
-
-def test_one_dump_of_each_rank_is_of_one_recorder() -> None:
-    halves = [dump(0, "a"), dump(1, "a"), dump(2, "b"), dump(3, "b")]
-    assert by_recorder(halves, GAP) == [halves]
+def test_dumps_of_another_backend_from_before_are_of_an_earlier_run() -> None:
+    hour = 3600 * 10**9
+    before = [
+        replace(one, data={**one.data, "first_ns": START_NS - hour, "last_ns": START_NS - hour + 1})
+        for one in saved("default_pg", 3)
+    ]
+    assert set().union(*verdicts([*trained(), *before]).values()) == set()
