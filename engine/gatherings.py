@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
@@ -332,42 +332,38 @@ def _transfer_gatherings(
 
 
 def _met_parts(transfers: Sequence[Gathering]) -> set[int]:
-    """The transfers to which both ends have come as parts of batches that wait for others: those of a batch complete together."""
+    """The transfers to which both ends have come as parts of batches that wait for others."""
 
     def is_met(one: Gathering) -> bool:
         return len(one.fronts) == len(one.ends or ()) and not (one.absent or one.held or one.unknown)
 
-    waits_on = {
-        (front.rank, front.record)
-        for one in transfers
-        if not is_met(one)
-        for front in one.fronts
-        if front.operation is not None and front.operation.batch >= 0
-    }
-    return {id(one) for one in transfers if is_met(one) and all((f.rank, f.record) in waits_on for f in one.fronts)}
+    return _waiting_elsewhere(transfers, {id(one) for one in transfers if is_met(one)})
 
 
 def _without_done_parts(
     found: dict[_TransferKey, tuple[Gathering, list[_Wanted]]],
 ) -> dict[_TransferKey, tuple[Gathering, list[_Wanted]]]:
-    """Without the transfers of a batch that the other end shows to be over, where the batch has others: those of a batch
-    complete together, and it waits for these."""
+    """Without the transfers that the other end shows to be over, where they are parts of batches that wait for others."""
 
     def is_done(gathering: Gathering, wanted: list[_Wanted]) -> bool:
         return len(gathering.fronts) == 1 and all(want.operation is _COMPLETED for want in wanted) and bool(wanted)
 
-    done = {key for key, (gathering, wanted) in found.items() if is_done(gathering, wanted)}
+    done = {id(gathering) for gathering, wanted in found.values() if is_done(gathering, wanted)}
+    parts = _waiting_elsewhere([gathering for gathering, _ in found.values()], done)
+    return {key: one for key, one in found.items() if id(one[0]) not in parts}
+
+
+def _waiting_elsewhere(transfers: Sequence[Gathering], over: Collection[int]) -> set[int]:
+    """Of the transfers that are `over`, by identity, those of which each end is part of a batch that waits in another one: those
+    of a batch complete together."""
     waits_on = {
         (front.rank, front.record)
-        for key, (gathering, _) in found.items()
-        for front in gathering.fronts
-        if key not in done and front.operation is not None and front.operation.batch >= 0
+        for one in transfers
+        if id(one) not in over
+        for front in one.fronts
+        if front.operation is not None and front.operation.batch >= 0
     }
-
-    def waits_elsewhere(gathering: Gathering) -> bool:
-        return all((front.rank, front.record) in waits_on for front in gathering.fronts)
-
-    return {key: one for key, one in found.items() if key not in done or not waits_elsewhere(one[0])}
+    return {id(one) for one in transfers if id(one) in over and all((f.rank, f.record) in waits_on for f in one.fronts)}
 
 
 def _add_transfer(
