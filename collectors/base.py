@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from neuron_doctor.collectors.blocks import WHOLE, Extent
 from neuron_doctor.collectors.coverage import Coverage
-from neuron_doctor.engine.facts import NOWHERE, Fact, Gap, Instant, Place, Problem
+from neuron_doctor.engine.facts import NOWHERE, About, Fact, Gap, Instant, Place, Problem
 
 #: This much of an input is looked at to find out what it is.
 HEAD = 64 * 1024
@@ -62,10 +62,10 @@ class Input(Struct):
             self._head = self.stream.peek(HEAD)[:HEAD]
         return self._head
 
-    def problem(self, what: str, line: int | None = None) -> None:
+    def problem(self, what: str, line: int | None = None, about: About = About.OTHER) -> None:
         """Count one more occurrence of `what`; the first line is kept."""
         seen = self.problems.get(what)
-        self.problems[what] = Problem(what, line, 1) if seen is None else Problem(what, seen.line, seen.count + 1)
+        self.problems[what] = Problem(what, *((line, 1) if seen is None else (seen.line, seen.count + 1)), about)
 
 
 class Collector(Struct, frozen=True):

@@ -11,8 +11,6 @@ from neuron_doctor.engine.regexes import regex
 #: A pickle of protocol 2 or later, as torch writes it; also what tells the two dialects apart.
 PICKLE = regex(rb"\x80[\x02-\x05]")
 _JSON = regex(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*[\[{][ \t\r\n]*[\]}\"{]")
-#: What is said of a dump of which nothing by itself tells the rank.
-RANK_UNKNOWN = "nothing tells which rank wrote this dump"
 _MARKS = (b"pg_config", b"pg_status", b"profiling_name", b"collective_seq_id", b"comm_lib_version", b"nccl_comm_state")
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors import safe_pickle
 from neuron_doctor.collectors.base import UNREADABLE_JSON, Input, UnreadableInput
-from neuron_doctor.collectors.flight_recorder import PICKLE, RANK_UNKNOWN
+from neuron_doctor.collectors.flight_recorder import PICKLE
 from neuron_doctor.collectors.fr_entries import Entry, backend_of, created_ns, integer, text
 from neuron_doctor.collectors.fr_excerpt import excerpt_of
 from neuron_doctor.collectors.fr_groups import (
@@ -29,7 +29,7 @@ from neuron_doctor.collectors.fr_groups import (
     rows_by_group,
 )
 from neuron_doctor.collectors.hints import place_of_path, plain
-from neuron_doctor.engine.facts import Clock, Fact, Instant, Span
+from neuron_doctor.engine.facts import About, Clock, Fact, Instant, Span
 from neuron_doctor.engine.recorder import GroupRecord, ranks_of, ranks_text
 from neuron_doctor.engine.regexes import regex
 
@@ -279,7 +279,10 @@ def _rank(inp: Input, top: Entry, groups: list[GroupRecord]) -> int | None:
             return rank
     if possible is not None and len(possible) == 1:
         return next(iter(possible))
-    inp.problem("the rank in the file's name is in none of its process groups" if hints else RANK_UNKNOWN)
+    if hints:
+        inp.problem("the rank in the file's name is in none of its process groups")
+    else:
+        inp.problem("nothing tells which rank wrote this dump", about=About.RANK)
     return None
 
 

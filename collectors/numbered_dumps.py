@@ -10,9 +10,8 @@ import re
 
 from msgspec.structs import replace
 
-from neuron_doctor.collectors.flight_recorder import RANK_UNKNOWN
 from neuron_doctor.collectors.hints import place_of_path, plain
-from neuron_doctor.engine.facts import Collection, Fact
+from neuron_doctor.engine.facts import About, Collection, Fact
 from neuron_doctor.engine.recorder import rank_record, ranks_of
 from neuron_doctor.engine.regexes import regex
 
@@ -34,7 +33,7 @@ def placed_by_numbers(collection: Collection) -> Collection:
         replace(
             source,
             place=replace(source.place, rank=ranks[source.id]),
-            problems=tuple(problem for problem in source.problems if problem.what != RANK_UNKNOWN),
+            problems=tuple(problem for problem in source.problems if problem.about is not About.RANK),
         )
         if source.id in ranks
         else source

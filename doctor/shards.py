@@ -165,7 +165,7 @@ def _whole(parts: Sequence[Scanned]) -> Source:
     for before, part in zip(_lines_before(parts), parts, strict=True):
         for problem in part.source.problems:
             line = None if problem.line is None or before is None else problem.line + before
-            known = problems.get(problem.what, Problem(problem.what, line, 0))
+            known = problems.get(problem.what, Problem(problem.what, line, 0, problem.about))
             problems[problem.what] = replace(known, count=known.count + problem.count)
     return replace(
         first,

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from neuron_doctor.engine.facts import DATED, Clock, Collection, Fact, Instant, Problem, Source, ranks_of
+from neuron_doctor.engine.facts import DATED, About, Clock, Collection, Fact, Instant, Problem, Source, ranks_of
 from neuron_doctor.engine.regexes import regex
 
 _HOUR = 3600 * 1_000_000_000
@@ -61,14 +61,14 @@ def of_the_last_run(collection: Collection, facts: Sequence[Fact]) -> tuple[tupl
     out = {log.id for run in over for log in run}
     if not out:
         return collection.sources, facts
-    told = (Problem(LEFT_OUT),)
+    told = (Problem(LEFT_OUT, about=About.EARLIER_RUN),)
     sources = tuple(replace(s, problems=(*s.problems, *told)) if s.id in out else s for s in collection.sources)
     return sources, tuple(fact for fact in facts if fact.source not in out)
 
 
 def is_left_out(source: Source) -> bool:
     """Whether it is of an earlier run, so that its records were left out."""
-    return any(problem.what == LEFT_OUT for problem in source.problems)
+    return any(problem.about is About.EARLIER_RUN for problem in source.problems)
 
 
 def _logs(sources: Iterable[Source], facts: Iterable[Fact]) -> Iterator[_Log]:

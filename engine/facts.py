@@ -141,12 +141,23 @@ class Fact(Struct, frozen=True):
         return str(self.data["pattern"]) if self.kind == "hit" else self.kind
 
 
+class About(StrEnum):
+    """What a problem is about, where something follows from that."""
+
+    OTHER = ""
+    #: Its rank is not known: no problem any more once other evidence tells it.
+    RANK = "rank"
+    #: It is of an earlier run, and its records were left out.
+    EARLIER_RUN = "earlier-run"
+
+
 class Problem(Struct, frozen=True):
     """Something wrong with an input, counted: `what` in plain words, `line` of the first occurrence where it has one."""
 
     what: str
     line: int | None = None
     count: int = 1
+    about: About = About.OTHER
 
 
 class Gap(Struct, frozen=True):

@@ -18,6 +18,7 @@ from msgspec import msgpack
 
 from neuron_doctor.engine.digests import sha256
 from neuron_doctor.engine.facts import (
+    About,
     Clock,
     Collection,
     Fact,
@@ -65,6 +66,13 @@ class NotPortable(ValueError):
     """The bytes are no collection; the message says what is wrong, and where."""
 
 
+class _Problem(msgspec.Struct, array_like=True, frozen=True):
+    what: str
+    line: int | None
+    count: int
+    about: About = About.OTHER
+
+
 class _SourceRow(msgspec.Struct, array_like=True, frozen=True):
     """A source; its place and what was searched for by number."""
 
@@ -77,7 +85,7 @@ class _SourceRow(msgspec.Struct, array_like=True, frozen=True):
     first: _Time
     last: _Time
     gaps: tuple[tuple[_Time, _Time], ...]
-    problems: tuple[tuple[str, int | None, int], ...]
+    problems: tuple[_Problem, ...]
     ranks: tuple[int, ...]
     searched: _Number | None
     unended: bool = False
@@ -220,7 +228,7 @@ def _source_row(source: Source, places: _Table[Place], searched: _Table[Searched
         first=_time(source.first),
         last=_time(source.last),
         gaps=tuple((_time(gap.start), _time(gap.end)) for gap in source.gaps),
-        problems=tuple((problem.what, problem.line, problem.count) for problem in source.problems),
+        problems=tuple(_Problem(p.what, p.line, p.count, p.about) for p in source.problems),
         ranks=source.ranks,
         searched=None if source.searched is None else searched[source.searched],
         unended=source.unended,
@@ -382,7 +390,7 @@ def _source(row: _SourceRow, places: Sequence[Place], searched: Sequence[Searche
         first=_instant_of(row.first),
         last=_instant_of(row.last),
         gaps=tuple(_gap(start, end) for start, end in row.gaps),
-        problems=tuple(starmap(Problem, row.problems)),
+        problems=tuple(Problem(p.what, p.line, p.count, p.about) for p in row.problems),
         ranks=row.ranks,
         searched=None if row.searched is None else _taken("searched", searched, [row.searched])[0],
         unended=row.unended,

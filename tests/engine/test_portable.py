@@ -14,6 +14,7 @@ from msgspec import msgpack
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import (
+    About,
     Clock,
     Collection,
     Fact,
@@ -69,7 +70,7 @@ PLAIN = Collection(
             2,
             Place(host="h"),
             Instant(5, Clock.UTC),
-            problems=(Problem("torn", 3),),
+            problems=(Problem("torn", 3), Problem("whose it is", about=About.RANK)),
             unended=True,
         ),
     ),
