@@ -34,9 +34,21 @@ class _Course(NamedTuple):
 
 def short_of_a_round(groups: Iterable[ProcessGroup], dumps: Mapping[int, RankRecord], ranks: Iterable[int]) -> set[int]:
     """Of these ranks, those that issued fewer transfers between two of their last collectives of the largest group than
-    between any others, which were all alike, and none that these had not."""
+    between any others, which were all alike, and none that these had not. Where a partner of such a rank did so too, it is
+    open which of all were told of the length that was meant."""
     listed = list(groups)
-    return {rank for rank in ranks if rank in dumps and _is_short(_course(listed, dumps[rank]).rounds, dumps[rank])}
+
+    def is_short(rank: int) -> bool:
+        return rank in dumps and _is_short(_course(listed, dumps[rank]).rounds, dumps[rank])
+
+    return {rank for rank in ranks if is_short(rank) and not any(map(is_short, _partners(listed, rank)))}
+
+
+def _partners(groups: Iterable[ProcessGroup], rank: int) -> set[int]:
+    """With whom a rank exchanges, by its dump."""
+    records = [(group, m.record) for group in groups if (m := group.members.get(rank)) and m.record]
+    ends = {group.global_rank(end) for group, record in records for pair in record.pairs for end in pair[1:3]}
+    return {end for end in ends if end is not None} - {rank}
 
 
 def _is_short(rounds: list[_Round], dump: RankRecord) -> bool:

@@ -87,6 +87,12 @@ def test_a_stage_that_alone_was_not_told_of_a_shorter_step_does_not_make_the_oth
     assert found_in(programs) == {"p2p-missing": set()}
 
 
+@pytest.mark.parametrize("short", [(0, 1), (0, 1, 2), (1, 2)])
+def test_where_neighbours_run_a_shorter_step_together_their_past_convicts_none_of_them(short: tuple[int, ...]) -> None:
+    programs = pipeline({stage: step(stage, MANY - 1) for stage in short})
+    assert found_in(programs, Recorder()) == {"p2p-missing": set()}
+
+
 def test_in_a_first_step_the_one_that_all_its_partners_miss_a_transfer_of_is_short() -> None:
     """No earlier step tells the number; but three count alike, and each has but this one partner."""
     star = {
