@@ -24,13 +24,13 @@ def clean(value: Json) -> Json:
     does not know (NaN becomes its name), no key whose value is null (in a list null keeps its place)."""
     if isinstance(value, str):
         return visible(str(value))
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if value is None or isinstance(value, int):  # before what takes longer to ask: there are many numbers
+        return value
+    if isinstance(value, dict | Mapping):
         return {visible(str(key)): clean(item) for key, item in value.items() if item is not None}
-    if isinstance(value, Sequence):
-        return [clean(item) for item in value]
-    return value
+    return [clean(item) for item in value]
 
 
 def place_object(place: Place, ranks: Sequence[int] = (), hosts: Sequence[str] = ()) -> Object:
