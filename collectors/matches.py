@@ -229,6 +229,8 @@ def _in_window(lines: Lines, begin: int, end: int, pattern: Pattern) -> Found | 
     if near and not any(_has_words(pattern, text) and regex.search(text) for text in near):
         return None
     for window in windows(lines, begin, end):
+        if not _has_words(pattern, window.text):
+            continue
         at = window.at
         for match in regex.finditer(window.text):
             if match.start() <= at + len(window.anchor) and match.end() > at:
