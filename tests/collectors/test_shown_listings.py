@@ -17,7 +17,7 @@ from host_captures import (
     NEURON_LS_TABLE,
     UNAME,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from snapshot_inputs import as_input, by_kind, facts_of
 
@@ -42,6 +42,7 @@ def said(facts: list[Fact]) -> list[tuple[str, object, object]]:
 
 
 @pytest.mark.parametrize("form", FORMS)
+@settings(deadline=None)
 @given(above=NOISE, below=NOISE)
 def test_what_stands_around_a_listing_changes_nothing(form: str, above: list[str], below: list[str]) -> None:
     head = "".join(f"{line}\n" for line in [*above, "prolog of job 7"])
@@ -77,6 +78,7 @@ def test_a_listing_that_may_go_on_behind_the_first_64_kib_is_left_out(form: str)
         ("chronyc tracking", CHRONY, clock_reports.COLLECTORS),
     ],
 )
+@settings(deadline=None)
 @given(above=NOISE, below=NOISE)
 def test_what_a_command_printed_among_others_is_read_as_in_a_file_of_its_own(
     command: str, output: str, collectors: tuple[Collector, ...], above: list[str], below: list[str]
