@@ -7,7 +7,8 @@ program (`ping-trn-06.txt`, `from-trn-06.log`) prove nothing.
 The words may have a number, of the task or the rank (`log-7-trn-08.out` of Slurm's `log-%t-%N.out`), in each name its own.
 
 Whatever else stands before them, alike in all of them, may be the name of the job (`llama70b_0505.sn7c21.log`): where each of
-several such names ends in a host that content states, each file is of that host.
+several such names ends in a host that content states, each file is of that host. Where the number of a job ends it
+(`prof-90311-q2-a.log` of Slurm's `%x-%j-%N.log`), one will do.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ from neuron_doctor.collectors.no_host_words import BEFORE_A_HOST, OF_ANOTHER_HOS
 from neuron_doctor.engine.regexes import regex
 
 _NUMBER = regex(r"\d+")
+#: A letter by which hosts are told apart, at the end of their names.
+_LETTER = regex(r"(?<=[-_.\d])[a-z]\Z")
+#: Words that end with the number of a job, which is longer than that of a try and no date.
+_OF_JOB = regex(r"[A-Za-z][-_.][1-9]\d{4,9}[-_.]\Z")
 _ENDS = "-_."
 _BETWEEN = regex(r"[-_.]")
 #: What asks a host from another one.
@@ -38,7 +43,9 @@ def hosts_behind_words(names: Iterable[tuple[tuple[str, ...], str]], known: Mapp
     for (_, words, shape), members in siblings.items():
         rests = {rest for _, rest in members}
         of_hosts = {f"{before}{rest}".casefold(): known.get(rest.casefold(), rest) for before, rest in members}
-        count = any if _are_of_programs(words) else all
+        heads = {before for before, _ in members}
+        of_job = len(heads) == 1 and _OF_JOB.search(min(heads)) is not None
+        count = any if of_job or _are_of_programs(words) else all
         stated = count(rest.casefold() in known for rest in rests) and known.keys().isdisjoint(of_hosts)
         pairs = shape in words  # `probe-trn-05-trn-06.log`
         if len(rests) > 1 and "#" in shape and stated and not pairs:
@@ -47,7 +54,7 @@ def hosts_behind_words(names: Iterable[tuple[tuple[str, ...], str]], known: Mapp
 
 
 def _shape(text: str) -> str:
-    return _NUMBER.sub("#", text.casefold())
+    return _LETTER.sub("@", _NUMBER.sub("#", text.casefold()))
 
 
 def _are_of_programs(words: str) -> bool:

@@ -42,6 +42,26 @@ def test_the_address_before_all_lines_of_such_a_file_alone_is_that_of_its_host()
 
 
 @pytest.mark.parametrize(
+    "names", [("prof-90311-u2-a.log", "prof-90311-u2-b.log"), ("sft.48123.u2-a.out", "sft.48123.u2-b.out")]
+)
+def test_behind_the_number_of_a_job_one_name_that_content_states_is_enough(names: tuple[str, str]) -> None:
+    found = hosts(together(logs(*names), fact("kmsg/u2-a", "identity", hostname="u2-a")))
+    assert [found[name] for name in names] == ["u2-a", "u2-b"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("prof-90311-u2-a.log", "prof-90312-u2-b.log"),  # of two jobs
+        ("prof-u2-a.log", "prof-u2-b.log"),
+        ("prof-90311-u2-a.log", "prof-90311-u3-bb.log"),
+    ],
+)
+def test_behind_other_words_one_name_is_not(names: tuple[str, str]) -> None:
+    assert hosts(together(logs(*names), fact("kmsg/u2-a", "identity", hostname="u2-a"))).get(names[1]) != "u2-b"
+
+
+@pytest.mark.parametrize(
     "names",
     [
         ("ping-ultra-05.txt", "ping-ultra-06.txt"),  # from wherever it was called
