@@ -23,9 +23,9 @@ was caught, peers that went first at the end.
 
 Nothing of this counts where anybody reports a worker that failed in the last attempt: a batch script that goes on after a
 failure also ends with 0. A step of Slurm that failed was tried again if a later one of its name is shown as completed. What a
-launcher reported before it started its workers anew, and all of them ended with 0, was an
-earlier attempt; so it is with what it reported before a script started its program for the last time, by its own count, if steps
-were made after that and the end was good.
+launcher reported before it started its workers anew, and all of them ended with 0, was an earlier attempt; so it is with what a
+script tells of its launcher above its word that this ended with 0, and with what was reported before a script started its program
+for the last time, by its own count, if steps were made after that and the end was good.
 """
 
 from __future__ import annotations
@@ -192,6 +192,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
         or (again and f.span.offset < min(done.get(f.source, -1), last_step.get(f.source, -1)))
         or f.span.offset < last_restart.get(f.source, -1)
         or _made_good(f, restarts[f.source], words[f.source])
+        or _is_of_earlier_round(f, words[f.source])
         or f.span.offset < tries.get(f.source, -1) < _worked(f, words[f.source], last_step.get(f.source, -1))
         for f in failures
     ):
@@ -259,6 +260,12 @@ def _made_good(failure: Fact, restarts: Iterable[int], words: Iterable[Fact]) ->
     """Whether the launcher that reports a worker started all anew afterwards, and they ended with 0."""
     anew = min((offset for offset in restarts if offset > failure.span.offset), default=None)
     return anew is not None and any(word.data.get("exited") and word.span.offset > anew for word in words)
+
+
+def _is_of_earlier_round(failure: Fact, words: Iterable[Fact]) -> bool:
+    """Whether the script that tells with what its launcher ended tells below that it ended with 0: it starts it in a loop."""
+    below = (word for word in words if word.span.offset > failure.span.offset and _may_be_of(word, failure))
+    return failure.data.get("launcher") == "wrapper" and any(word.data.get("wrapped") for word in below)
 
 
 def _worked(failure: Fact, words: Iterable[Fact], last_step: int) -> int:

@@ -59,9 +59,10 @@ _OF_JOBS = (
     kind_of(
         "completion",
         "a program says that its work is done, or (`exited`) a launcher that all its processes have ended with 0; "
-        "`workers` is how many it says there were; `run`: a service says so of a run, whose logs are other files",
+        "`workers` is how many it says there were; `run`: a service says so of a run, whose logs are other files; "
+        "`wrapped`: the script around a launcher says it, as it says how it failed",
         TEXT,
-        "exited:bool workers:int run:bool",
+        "exited:bool workers:int run:bool wrapped:bool",
     ),
     kind_of("ci-log", "by this line a service that runs jobs (GitHub Actions) heads what a step does", TEXT, ""),
     kind_of(

@@ -24,9 +24,9 @@ FAILED = said("launcher-failure", {"launcher": "torchrun", "exitcode": 1}, offse
 AGAIN = said("another-try", {}, offset=85)
 
 
-def role(folder: Path, *facts: Fact) -> Role:
+def role(folder: Path, *facts: Fact, failed: Fact = FAILED) -> Role:
     book = pack(folder, rule("raised", "record: raising", cause="bug", patterns=("raising",)))
-    [finding] = diagnose(book, Collection((source("s"),), (hit("raising", pid=4), FAILED, *facts))).findings
+    [finding] = diagnose(book, Collection((source("s"),), (hit("raising", pid=4), failed, *facts))).findings
     return finding.role
 
 
@@ -47,3 +47,19 @@ def test_a_failure_before_the_last_try_of_a_script_is_made_good_by_steps_and_a_g
 ) -> None:
     assert role(tmp_path, AGAIN, *more) is expected
     assert role(tmp_path, *more) is Role.ROOT
+
+
+@pytest.mark.parametrize(
+    ("launcher", "word", "expected"),
+    [
+        ("wrapper", {"exited": True, "wrapped": True}, Role.SURVIVED),
+        ("wrapper", {"exited": True}, Role.ROOT),  # somebody else's word
+        ("torchrun", {"exited": True, "wrapped": True}, Role.ROOT),  # a script goes on after its launcher failed
+    ],
+)
+def test_what_a_loop_tells_of_its_launcher_is_made_good_by_its_later_word(
+    tmp_path: Path, launcher: str, word: dict[str, Value], expected: Role
+) -> None:
+    failed = said("launcher-failure", {"launcher": launcher, "exitcode": 1}, offset=80)
+    assert role(tmp_path, said("completion", word), failed=failed) is expected
+    assert role(tmp_path, said("completion", word, offset=70), failed=failed) is Role.ROOT
