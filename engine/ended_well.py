@@ -7,9 +7,10 @@ was caught, peers that went first at the end.
   may have been the preparation of the data.
 - A process's word holds for what the same process said before it; in a log of several, for its waits, and if it got on in
   between: the same may be said on the way out. What follows it may be the failure of the last save.
-- The scheduler's word (Slurm's COMPLETED 0:0 or its controller's exit status 0, a Job of Kubernetes that is complete, pods that
-  have succeeded), and that of the programs of all hosts whose logs are here, holds for all whose fault lies with a peer, for all
-  collectives (nobody waited for ever in a job that came to its end), and for what events of Kubernetes alone tell.
+- The scheduler's word (Slurm's COMPLETED 0:0 or its controller's exit status 0, a job of AWS Batch that succeeded, a Job of
+  Kubernetes that is complete, pods that have succeeded), and that of the programs of all hosts whose logs are here, holds for all
+  whose fault lies with a peer, for all collectives (nobody waited for ever in a job that came to its end), and for what events of
+  Kubernetes alone tell, and exceptions of which it is said above that it is tried again.
 - A program that says in the log of such a job that its work is done, after its last step, speaks for all that this log says
   before, and the kernel logs: a compilation that was killed and repeated, a download that failed at first.
 - A word in a later log of the same container, or that of Kubernetes of its pod, holds for what its earlier one (`kubectl logs
@@ -48,6 +49,7 @@ from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.pod_names import SUFFIX
 from neuron_doctor.engine.proven import unique
 from neuron_doctor.engine.regexes import regex
+from neuron_doctor.engine.retried_exceptions import is_logged
 from neuron_doctor.engine.rulebook import Rule
 from neuron_doctor.engine.topology import Topology
 from neuron_doctor.engine.world import world_of
@@ -119,6 +121,7 @@ class EndedWell(Struct, frozen=True):
             or (fact.kind in _OF_NO_WORKER and (self.scheduled or fact.place.host in self.hosts))
             or (match.rule.cause.id == _CRASH and self._is_of_no_worker(fact))
             or (fact.source, fact.span.offset) in self.again
+            or (self.scheduled and is_logged(fact))
             # the next attempt had another device
             or (
                 match.rule.cause.by != "hardware"
@@ -177,7 +180,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
             failures.append(fact)
     sources = tuple(sources)
     complete, pods = ended_jobs(facts), _pods(facts, others) or _called_after(facts, sources)
-    by_scheduler = _of_slurm(facts) or _of_kubernetes(facts, pods, complete)
+    by_scheduler = _of_slurm(facts) or _of_kubernetes(facts, pods, complete) or _of_batch(facts)
     anew = _anew(words, sources, facts, {pod for pod in pods if complete.of(pod)} | _succeeded_pods(facts, pods))
     last_restart = {name: max(offsets) for name, offsets in restarts.items() if by_scheduler}
     exited = {source for source, told in words.items() if any(word.data.get("exited") for word in told)}
@@ -352,6 +355,13 @@ def _of_slurm(facts: Sequence[Fact]) -> bool:
         if event.data["job_id"] == job:
             logs[event.source].append(event)
     return not more and bool(logs) and all(map(_exited_with_0, logs.values()))
+
+
+def _of_batch(facts: Iterable[Fact]) -> bool:
+    """The one job whose attempts are listed succeeded with the last of them (AWS Batch)."""
+    attempts = [fact for fact in facts if fact.kind == "attempt"]
+    last = max(attempts, key=lambda one: int(str(one.data["number"])), default=None)
+    return last is not None and not last.data["failed"] and len({one.data["unit"] for one in attempts}) == 1
 
 
 def _exited_with_0(events: Iterable[Fact]) -> bool:

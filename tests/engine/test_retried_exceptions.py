@@ -40,6 +40,16 @@ def test_who_names_no_process_may_be_who_starts_the_program_anew() -> None:
     assert fact not in without_retried([fact, again(fact), progress(offset=99)])
 
 
+def test_what_is_logged_above_counts_where_the_same_process_got_on() -> None:
+    logged = replace(hit("python-exception", offset=10, rank=1), data={"pattern": "python-exception", "again": "retry"})
+    failed = replace(hit("x", offset=50), kind="launcher-failure")
+    assert logged in without_retried([logged])
+    assert logged not in without_retried([logged, progress(offset=99, rank=1)])
+    assert logged not in without_retried([logged, progress(offset=99)])
+    assert logged in without_retried([logged, progress(offset=5, rank=1), progress(offset=99, rank=2)])
+    assert logged in without_retried([logged, failed, progress(offset=99, rank=1)])
+
+
 TRACEBACK = '{0}Traceback (most recent call last):\n{0}  File "t.py", line 3, in <module>\n{0}ValueError: bad labels\n'
 
 
@@ -56,6 +66,27 @@ def test_what_others_try_again_excuses_no_exception(tmp_path: Path, label: str, 
     (tmp_path / "run.log").write_text(TRACEBACK.format(label) + below + "\n")
     found = diagnose_paths(Request((str(tmp_path),)), rulebook())
     assert [finding.cause for finding in found.findings if finding.role.value == "root"] == ["application-exception"]
+
+
+@pytest.mark.parametrize(
+    ("above", "caught"),
+    [
+        ("WARNING:ckpt: upload attempt 1/6 failed, retry in 4s", True),
+        ("upload failed; will retry", True),
+        ("Retrying (1/5)", True),
+        ("Retrying ckpt.put in 4.0 seconds as it raised ConnectTimeout: timed out.", True),  # tenacity
+        ("Backing off put(...) for 1.2s (ValueError: bad labels)", True),  # backoff
+        ("giving up after 3 retries", False),
+        ("no retry: upload attempt 6/6 failed", False),
+    ],
+)
+def test_a_traceback_below_the_word_of_a_retry_is_survived_by_who_goes_on(
+    tmp_path: Path, above: str, caught: bool
+) -> None:
+    for end, excused in (("rank 0 finished, exiting 0", caught), ("", False)):
+        (tmp_path / "run.log").write_text(f"{above}\n{TRACEBACK.format('')}{end}\n")
+        facts = without_retried(collect(Request((str(tmp_path),)), rulebook()).facts)
+        assert ("python-exception" in {fact.name for fact in facts}) is not excused
 
 
 def test_the_line_is_read_with_its_speaker(tmp_path: Path) -> None:

@@ -27,11 +27,14 @@ def ends(folder: Path, text: str) -> list[tuple[object, object]]:
         ("2026-02-20T10:41:09Z main.py exit code: 4", ("wrapper", 4)),
         ("2026-02-20T10:41:09Z train ended with exit status 0", ("good", 0)),
         ("[run.sh] run_clm.py exited rc=0", ("good", 0)),
+        ("INFO:train: rank 64 finished, exiting 0", ("good", 0)),
+        ("rank 3/8 is done, exit code 0", ("good", 0)),
         ('Command exited with non-zero status 1\n\tCommand being timed: "torchrun train.py"', ("wrapper", 1)),
         ("[1]+  Exit 1                  nohup torchrun --nproc_per_node=2 train.py", ("wrapper", 1)),
         ("INFO exited: trainer (exit status 1; not expected)", ("supervisord", 1)),
         ("INFO exited: web:prod_llm-serve_00 (exit status 1; not expected)", ("supervisord", 1)),
         ("systemd[1]: inferd.service: Main process exited, code=exited, status=3/NOTIMPLEMENTED", ("systemd", 3)),
+        ("systemd[1]: vllm.service: main process exited, code=exited, status=1/FAILURE", ("systemd", 1)),
         ("systemd[1]: model-server@1.service: Main process exited, code=exited, status=1/FAILURE", ("systemd", 1)),
     ],
 )
@@ -50,6 +53,8 @@ def test_a_program_ended(tmp_path: Path, text: str, expected: tuple[object, obje
         "[1]+  Exit 1                  sleep 5",
         "[1]+  Exit 1                  torchrun train.py | tee train.log",  # that of tee
         "INFO exited: trainer (exit status 0; expected)",
+        "INFO:train: rank 64 finished step 10, 0 left",
+        "rank 3 exit barrier 0",
         "INFO exited: cron (exit status 1; not expected)",
         "systemd[1]: node-problem-detector.service: Main process exited, code=exited, status=1/FAILURE",
     ],
