@@ -139,13 +139,32 @@ def loosened(regex: str, enough: int = _FEWEST) -> str:
     if _REFERENCE.search(regex):
         return regex
     flag = _FOR_ALL if regex.startswith(_FOR_ALL) else ""
-    regex = regex.removeprefix(flag)
+    regex = _with_open_rounds(regex.removeprefix(flag))
     regex = "|".join(
         _from_most_telling(_without_vague_start(_without_idle(_flat(_terms(atoms)))), enough)
         for atoms in _alternatives(_shortened(regex) or regex)
     )
     regex = _shortened(regex) or regex
     return flag + (_narrowed(regex) if flag or _IGNORES_CASE.search(regex) else regex)
+
+
+#: How often a group may stand there, or not at all, that may stand there more than once.
+_ROUNDS = regex(r"(?:\*|\{0?,(?!1\})\d*\})[?+]?")
+
+
+def _with_open_rounds(regex: str) -> str:
+    """The expression with any text in place of groups that may stand there several times: the database unrolls each round, which
+    takes seconds to compile and time to follow, and what stands around them finds the same lines."""
+    return "|".join("".join(str(_open_round(term)) for term in _terms(atoms)) for atoms in _alternatives(regex))
+
+
+def _open_round(term: _Term) -> _Term:
+    group = _GROUP.match(term.atom)
+    if group is None:
+        return term
+    if _ROUNDS.fullmatch(term.times):
+        return _Term(".", "*")
+    return _Term(f"{group[0]}{_with_open_rounds(term.atom[group.end() : -1])})", term.times)
 
 
 #: How often an atom may stand to span words: whatever comes before it, the database has to remember.

@@ -47,7 +47,7 @@ def build_matcher(patterns: Sequence[Pattern], *, pure: bool = False, store: Sto
 
 
 #: How databases are kept; the format counts up whenever `sought` or the flags change.
-_SORT, _FORMAT = "patterns", 7
+_SORT, _FORMAT = "patterns", 8
 
 
 class _Vectorscan:

@@ -92,7 +92,13 @@ def _reach(begin: set[_Beginning], letters: Letters) -> int:
 
 def _alike(some: set[_Beginning], others: set[_Beginning]) -> bool:
     """Whether one text may begin as both."""
-    return any(all(a & b for a, b in zip(one, other, strict=False)) for one in some for other in others)
+    for one in some:
+        for other in others:
+            if one and other and one[0].isdisjoint(other[0]):  # as most are
+                continue
+            if not any(a.isdisjoint(b) for a, b in zip(one, other, strict=False)):
+                return True
+    return False
 
 
 def _beginnings(parts: _Parts, ahead: int = _AHEAD) -> set[_Beginning]:
