@@ -36,9 +36,13 @@ class _Books(NamedTuple):
     sent: Counter[tuple[int, int]]
     received: Counter[tuple[int, int]]
 
+    def along(self, pair: tuple[int, int]) -> int:
+        """All that either says of what the first sent to the second."""
+        return sum(book[pair] for book in self)
+
     def between(self, one: int, other: int) -> int:
         """All that either says of the two."""
-        return sum(book[pair] for book in self for pair in ((one, other), (other, one)))
+        return self.along((one, other)) + self.along((other, one))
 
 
 def misdirected_ranks(groups: Sequence[ProcessGroup], gaps: Iterable[Gap]) -> list[Misdirected]:
@@ -64,14 +68,21 @@ def _amiss(
         return None
     [(lost, times)], [wanting] = (+gaps).items(), (-gaps).keys()
     if lost[0] == wanting[0]:
-        found = Misdirected(lost[0], lost[1], wanting[1])
+        found, strange, usual = Misdirected(lost[0], lost[1], wanting[1]), lost, wanting
     elif lost[1] == wanting[1]:
-        found = Misdirected(lost[1], wanting[0], lost[0])
+        found, strange, usual = Misdirected(lost[1], wanting[0], lost[0]), wanting, lost
     else:
         return None
-    never = books.between(found.rank, found.peer) == times
-    habit = books.between(found.rank, found.usual) > _HABIT
-    return found if never and (habit or _never_meet(group, groups, found)) else None
+    if books.between(found.rank, found.peer) == times:
+        known = books.between(found.rank, found.usual) > _HABIT or _never_meet(group, groups, found)
+        return found if known else None
+    return found if books.along(strange) == times and _is_one_way(books, usual) else None
+
+
+def _is_one_way(books: _Books, pair: tuple[int, int]) -> bool:
+    """Whether data flow from the one to the other by habit, and never back: as in a ring, where each has to do with both
+    neighbours, so that only the direction tells which transfer is strange."""
+    return books.along(pair) > _HABIT and not books.along(pair[::-1])
 
 
 def _books(group: ProcessGroup) -> _Books:

@@ -93,3 +93,37 @@ def test_a_first_and_only_transfer_is_misdirected_where_groups_of_the_same_progr
     usual, peer = data, 2 * data
     found = redirected(mesh, "send", usual, peer, rank=0, steps=1)
     assert misdirected(groups_of(mesh, found)) == expected
+
+
+#: Ring attention: each rank sends to the next one and receives from the one before, in batches; so many rotations are a step.
+RING, ROTATIONS = Mesh(1, 1, 8), 6
+
+
+def ring(*, both_ways: bool = False) -> dict[int, Program]:
+    group, world = RING.groups["PIPELINE"], RING.groups["default_pg"]
+    found: dict[int, Program] = {}
+    for rank in range(RING.size):
+        after, before = (rank + 1) % RING.size, (rank - 1) % RING.size
+        peers = (("send", after), ("recv", before), *((("send", before), ("recv", after)) if both_ways else ()))
+        found[rank] = [*[Op(group[rank], "", 4096, peers=peers, batch=True)] * ROTATIONS, Op(world[rank])] * 6
+    return found
+
+
+def turned_once(found: dict[int, Program], kind: str, usual: int, peer: int) -> dict[str, set[int]]:
+    """The verdict where rank 3 takes `peer` for `usual` in one rotation of the last step."""
+    at = len(found[3]) - ROTATIONS
+    own = found[3][at]
+    turned = tuple((kind, peer) if one == (kind, usual) else one for one in own.peers)
+    found[3] = [*found[3][:at], replace(own, peers=turned), *found[3][at + 1 :]]
+    return verdicts(facts_of(run(RING, found, Faults(), ahead=1 << 20), Recorder(ring=70)))
+
+
+@pytest.mark.parametrize(("kind", "usual", "peer"), [("send", 4, 2), ("recv", 2, 4), ("send", 4, 6)])
+def test_who_turns_against_a_ring_is_misdirected_though_it_has_to_do_with_both_neighbours(
+    kind: str, usual: int, peer: int
+) -> None:
+    assert turned_once(ring(), kind, usual, peer) == {"p2p-mismatch": {3}}
+
+
+def test_where_neighbours_exchange_both_ways_a_transfer_too_many_and_one_too_few_convict_nobody() -> None:
+    assert turned_once(ring(both_ways=True), "send", 4, 2).get("p2p-mismatch", set()) == set()
