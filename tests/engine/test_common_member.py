@@ -101,6 +101,26 @@ def test_the_only_one_of_many_ranks_without_a_dump_is_hardly_by_chance_the_one_t
     assert of_many(22)["rank-missing"] == (21,)  # who left a dump is seen to be late
 
 
+def of_wide(mesh: Mesh, faults: Faults, lost: int) -> dict[str, tuple[int, ...]]:
+    """A job whose hosts run ahead, from the collectives of small groups to those of large ones."""
+    programs = {rank: mesh.program(rank, steps=3) for rank in range(mesh.size)}
+    return told(facts_of(run(mesh, programs, faults, ahead=64), without={lost}))
+
+
+def test_what_comes_behind_the_few_who_wait_for_a_rank_without_a_dump_does_not_stand_of_itself() -> None:
+    """The large group waits for the small one, in which one of four may be stuck: hardly just its dump was lost by chance."""
+    mesh = Mesh(4, 16)
+    program = mesh.program(21, steps=3)
+    before = max(at for at, op in enumerate(program) if op.group.desc == "TENSOR")
+    assert of_wide(mesh, Faults(host={21: before}), lost=21) == {"rank-missing": (21,)}
+
+
+def test_of_a_large_group_that_stands_alone_a_dump_may_be_lost() -> None:
+    mesh = Mesh(4, 16)
+    stands = mesh.groups["DATA"][21].name
+    assert of_wide(mesh, Faults(dead_group=(stands, 3)), lost=21) == {"rank-missing": ()}
+
+
 def test_beside_the_log_of_a_job_in_which_nobody_gave_up_it_may_just_be_late() -> None:
     facts = without(9, {"dp1", "tp8", "0"})
     found = [
