@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from neuron_doctor.engine.fault import Blame
 from neuron_doctor.engine.idle_ranks import show_ends
@@ -11,8 +11,12 @@ from neuron_doctor.engine.recorder import RankRecord, named_ranks
 
 #: What a collective looks like that runs, or ends, when the dumps are taken.
 _RUNNING = frozenset({"transport-stall", "partial-completion"})
+#: What may look so for a moment in a job that moves.
+_TRANSIENT = _RUNNING | {"device-stuck", "rank-missing", "p2p-missing", "undecided", "moving"}
 #: So many groups that show one thing, each by itself, prove it.
 _SEVERAL = 2
+#: So many devices get stuck at once by themselves: one holds up all others.
+_STUCK = 2
 #: So many groups are named in a sentence.
 _SHOWN = 4
 
@@ -24,10 +28,47 @@ def of_a_hang(blames: list[Blame], groups: Sequence[ProcessGroup], dumps: Mappin
         return [_seen_going_on(moved)]
     if moving and not any(one.culprits for one in blames):
         return moving
+    if lags := _lags(blames, dumps):
+        return _seen_lagging(blames, lags, dumps)
     if _moves(blames, dumps):
-        ending = _ends_in_several(blames) or any(group.has_outdated() for group in groups)
+        ending = _end_in_several([one for one in blames if one.verdict == "partial-completion"]) or any(
+            group.has_outdated() for group in groups
+        )
         return [_seen_moving(blames, seen_ending=ending)]
     return [_seen_several(blames)] if _are_several_stalls(blames) else blames
+
+
+def _lags(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> list[Blame]:
+    """The devices that did not complete what their peers did, where these are more than get stuck at once by themselves, and no
+    host has them all: who looks for completions does so now and then, and of a job that moves they are seen on some ranks
+    before others."""
+    lags = [one for one in blames if one.verdict == "device-stuck" and not one.momentary]
+    hosts = _hosts(lags, dumps)
+    return lags if len(_culprits(lags)) > _STUCK and (len(hosts) > 1 or None in hosts) else []
+
+
+def _culprits(blames: Iterable[Blame]) -> list[int]:
+    return sorted({rank for one in blames for rank in one.culprits})
+
+
+def _hosts(blames: Iterable[Blame], dumps: Mapping[int, RankRecord]) -> set[str | None]:
+    """The hosts of the ranks at fault, None among them where one is not known."""
+    return {dumps[rank].fact.place.host for rank in _culprits(blames)}
+
+
+def _seen_lagging(blames: Sequence[Blame], lags: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> list[Blame]:
+    """What is said where so many lag. Faults that time does not heal hold. That the job moves is sure if collectives run
+    meanwhile in other groups, and what holds up one host, in a way that no dump shows, cannot be the reason."""
+    if lasting := [one for one in blames if one.verdict not in _TRANSIENT]:
+        return lasting
+    told = (
+        f"{named_ranks(_culprits(lags))} have not seen completed what their peers did, which are more than get stuck at once: "
+        "so it looks when the dumps are taken of a job that moves; take them again a minute later"
+    )
+    runs = any(one.verdict in _RUNNING for one in blames)
+    apart = len(_hosts(lags, dumps) - {None}) > 1
+    verdict = "moving" if runs and apart and _end_in_several(lags) else "undecided"
+    return [Blame(verdict, told, members=tuple(sorted(dumps)), gathering=lags[0].gathering)]
 
 
 def _are_several_stalls(blames: Sequence[Blame]) -> bool:
@@ -61,9 +102,10 @@ def _moves(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> bool:
     return bool(runs) and (late or (unstarted and any(one.verdict == "partial-completion" for one in runs)))
 
 
-def _ends_in_several(blames: Sequence[Blame]) -> bool:
-    """Whether collectives of several groups are over on some ranks and not on others, though neither waits for the other."""
-    return len({id(one.gathering) for one in blames if one.verdict == "partial-completion"}) >= _SEVERAL
+def _end_in_several(ending: Sequence[Blame]) -> bool:
+    """Whether the collectives that are over on some ranks and not on others are of several places, of which none waits for
+    another."""
+    return len({id(one.gathering) for one in ending}) >= _SEVERAL
 
 
 def _seen_going_on(moved: Sequence[ProcessGroup]) -> Blame:

@@ -1,0 +1,50 @@
+"""Dumps of a job that moves: completions that some ranks have seen and others have not yet."""
+
+from __future__ import annotations
+
+import pytest
+from fr_simulator import Faults, Mesh, Op, facts_of, run
+from msgspec.structs import replace
+from test_collectives import programs_of, verdicts
+
+from neuron_doctor.engine.facts import Fact
+
+
+@pytest.mark.parametrize(
+    ("lagging", "hosts", "expected"),
+    [
+        ([5, 10], 2, {"device-stuck": {5, 10}, "rank-missing": {15}}),
+        ([3, 5, 10], 2, {"undecided": set()}),
+        ([3, 5, 10], 0, {"undecided": set()}),
+        ([3, 5, 10], 1, {"device-stuck": {3, 5, 10}, "rank-missing": {15}}),
+    ],
+)
+def test_more_devices_than_get_stuck_at_once_show_that_completions_are_still_being_seen(
+    lagging: list[int], hosts: int, expected: dict[str, set[int]]
+) -> None:
+    """A watchdog looks every 100 ms for what has completed: a moment later it has seen that, too. One host may be stuck."""
+    mesh = Mesh(4, 4)
+    job = run(mesh, programs_of(mesh), Faults(host={15: 40}))
+    for rank in lagging:
+        for one in job.issued[rank][-7:]:
+            one.done_ns = 0
+    facts = facts_of(job)
+    assert verdicts(on_hosts(facts, hosts) if hosts else facts) == expected
+
+
+def on_hosts(facts: list[Fact], hosts: int) -> list[Fact]:
+    """The dumps of ranks that are dealt out to so many hosts."""
+    return [replace(fact, place=replace(fact.place, host=f"n{(fact.place.rank or 0) % hosts}")) for fact in facts]
+
+
+def test_where_collectives_run_beside_devices_that_seem_stuck_the_job_moves() -> None:
+    mesh = Mesh(2, 4)
+    tensor, world = mesh.groups["TENSOR"], mesh.groups["default_pg"]
+    programs = {rank: [*[Op(tensor[rank])] * 20, Op(world[rank])] * 2 for rank in range(mesh.size)}
+    job = run(mesh, programs, Faults(), ahead=20)
+    seen = [18, 18, 14, 9, 16, 12, 10, 15]  # by rank: what its watchdog has seen completed in the last step
+    for rank, issued in job.issued.items():
+        for one in issued[21 + seen[rank] :]:
+            one.done_ns = 0
+    assert verdicts(on_hosts(facts_of(job), 2)) == {"moving": set()}
+    assert verdicts(facts_of(job)) == {"undecided": set()}  # one host may have stopped looking
