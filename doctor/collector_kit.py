@@ -349,20 +349,28 @@ _WRITES = "wax+"
 
 
 class _Watch(Struct):
-    """What happened while it was on."""
+    """What happened while it was on. What Python keeps of modules that it loads does not count: it opens a file, by its name and
+    then by its number, and renames it."""
 
     seen: list[str]
     on: bool = False
+    _opened: str = ""
 
     def hook(self, event: str, args: tuple[Any, ...]) -> None:
-        if self.on and (event.startswith(_FORBIDDEN) or (event == "open" and _is_written(args))):
+        if not self.on:
+            return
+        if event == "open":
+            self._opened = self._opened if isinstance(args[0], int) else str(args[0])
+        written = event == "open" and _is_written(args)
+        of_module = ".pyc" in (self._opened if event == "open" else str(args[1:2]) if event == "os.rename" else "")
+        if (written or event.startswith(_FORBIDDEN)) and not of_module:
             self.seen.append(event if event != "open" else f"a file is opened for writing ({args[0]})")
 
 
 def _is_written(args: tuple[Any, ...]) -> bool:
-    """Whether a file is opened for writing; what Python keeps of modules that it loads does not count."""
-    path, mode = str(args[0]), args[1]
-    return isinstance(mode, str) and any(letter in mode for letter in _WRITES) and ".pyc" not in path
+    """Whether a file is opened for writing."""
+    mode = args[1]
+    return isinstance(mode, str) and any(letter in mode for letter in _WRITES)
 
 
 @cache

@@ -6,8 +6,10 @@ import json
 import os
 import re
 import socket
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -182,6 +184,21 @@ def whole(inp: Input) -> Iterator[Fact]:
 
 def test_a_good_collector_has_no_faults() -> None:
     assert faults_of(GOOD, [TEXT]) == []
+
+
+def test_what_python_keeps_of_a_module_that_is_loaded_meanwhile_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "loaded_late.py").write_text("MORE = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+
+    def late(inp: Input) -> Iterator[Fact]:
+        import_module("loaded_late")
+        return collect(inp)
+
+    assert faults_of(replace(GOOD, collect=late), [TEXT]) == []
+    assert list((tmp_path / "__pycache__").glob("loaded_late.*.pyc"))
 
 
 BAD: list[tuple[str, dict[str, object]]] = [
