@@ -9,6 +9,7 @@ import os
 import pickle
 import sys
 from collections.abc import Sequence
+from enum import Enum
 from functools import cache
 from io import BytesIO
 from types import MappingProxyType
@@ -87,7 +88,7 @@ def compiled(files: Sequence[PackFile], keep: Keep, site: PackFile | None = None
 
         rulebook = compile_rulebook(files, VERSION, site, forgiving=True)
         rulebook = replace(rulebook, rules=tuple(replace(rule, examples=None) for rule in rulebook.rules))
-        keep.put(_SORT, key, pickle.dumps(replace(rulebook, causes=dict(rulebook.causes)), protocol=5))
+        keep.put(_SORT, key, _written(rulebook))
     if stamp:
         keep.put(_STAMPS, stamp, key.encode("ascii"))
     return rulebook
@@ -150,6 +151,20 @@ _SHAPE_IT = (
     "yamlfaults.py",
     "yamlfile.py",
 )
+
+
+class _Writer(pickle.Pickler):
+    """Writes members of enums as calls of their class, which Python 3.11.2 does not: it calls `getattr`."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How a value is made again, where that is not left to Python."""
+        return (type(obj), (obj.value,)) if isinstance(obj, Enum) else NotImplemented
+
+
+def _written(rulebook: Rulebook) -> bytes:
+    content = BytesIO()
+    _Writer(content, protocol=5).dump(replace(rulebook, causes=dict(rulebook.causes)))
+    return content.getvalue()
 
 
 class _Reader(pickle.Unpickler):

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,17 @@ def test_what_is_read_back_is_what_was_compiled(place: Path) -> None:
     assert (kept(place), file.stat().st_mtime_ns) == ([file], before)
     assert again.patterns.digest == fresh.patterns.digest
     assert {rule.examples for rule in again.rules} == {None}
+
+
+def test_a_python_that_pickles_enums_by_their_names_reads_them_back(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Enum, "__reduce_ex__", lambda self, _protocol: (getattr, (type(self), self.name)))
+    keep = Keep(str(place))
+    first = compiled(files(), keep)
+    (file,) = kept(place)
+    before = file.stat().st_mtime_ns
+    assert (compiled(files(), keep), file.stat().st_mtime_ns) == (first, before)
 
 
 @pytest.mark.parametrize(
