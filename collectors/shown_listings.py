@@ -31,6 +31,8 @@ _ARRAY = regex(
     rb"(?m)^([ \t]*)\[(?=\s*\{[^\[\]{}]{0,200}\"neuron_device\")"
     rb"(?:[ \t]*\r?\n(?:[^\n]*\n)*?\1\][ \t]*\r?$|\{(?:[^\n]*\n)*?[^\n]*\}[ \t]*\][ \t]*\r?$)"
 )
+#: So long a name of a command stands in no other word.
+_SHORT = 5
 #: Who reads what these commands print.
 _READERS: dict[str, tuple[Collector, ...]] = {
     "lspci": lspci.COLLECTORS,
@@ -49,7 +51,12 @@ _READERS: dict[str, tuple[Collector, ...]] = {
     "ntpq": clock_reports.COLLECTORS,
     "uname": uname.COLLECTORS,
 }
-_CALLED = regex(rf"\b(?:{'|'.join(sorted(_READERS, reverse=True))})\b".encode())
+#: The same as they stand in a text that may hold such a command, found sooner than a command; the short ones are parts of words.
+_WORDS = tuple(f"{tool} ".encode() if len(tool) < _SHORT else tool.encode() for tool in _READERS)
+#: What stands before a command: the end of a prompt, or of what a script heads an output with.
+_CALLED = regex(
+    rf"[$#>%+=*-] {{1,4}}(?:sudo )?(?:/\S{{1,40}}/)?(?:{'|'.join(sorted(_READERS, reverse=True))})\b".encode()
+)
 #: What leaves lines out, so that nothing can be counted.
 _CUTS = frozenset({"head", "tail", "uniq", "wc", "awk", "cut", "sed", "column"})
 
@@ -58,7 +65,7 @@ def shown_listings(inp: Input) -> Iterator[Fact]:
     """The facts of the listings in the first 64 KiB; one that may go on behind them is left out, for its count would be wrong."""
     head = inp.head()
     devices = list(_of_devices(head))
-    called = _CALLED.search(head) is not None
+    called = any(word in head for word in _WORDS) and _CALLED.search(head) is not None
     if not devices and not called:
         return
     lines = list(lines_of(head))
