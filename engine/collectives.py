@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from neuron_doctor.engine.blame import blame
-from neuron_doctor.engine.common_member import is_lost_by_no_chance, waits_for_alone
+from neuron_doctor.engine.common_member import waits_for_alone
 from neuron_doctor.engine.dumps import Selection, selections
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.fault import Blame
@@ -75,7 +75,7 @@ def _of_run(selection: Selection, heard: Iterable[int]) -> Iterator[Fact]:
     found = waits(groups, dumps)
     blames = blame(groups, dumps, found)
     if len(blames) == 1 and not blames[0].culprits:
-        blames = _convicted(blames[0], found, groups, selection)
+        blames = _convicted(blames[0], found, selection)
     if not blames and not found.gatherings:
         blames = _slow(groups) or [_idle(groups, dumps)]
     elif all(one.verdict == "moving" for one in blames) or _are_several_moments(blames):
@@ -93,21 +93,14 @@ def _are_several_moments(blames: Sequence[Blame]) -> bool:
     return len({rank for one in blames for rank in one.culprits}) > 1 and all(one.momentary for one in blames)
 
 
-def _convicted(one: Blame, found: Waits, groups: list[ProcessGroup], selection: Selection) -> list[Blame]:
+def _convicted(one: Blame, found: Waits, selection: Selection) -> list[Blame]:
     """A blame for a rank without a dump, which is convicted where nothing else can hold up all that waits."""
     alone = one.verdict == "rank-missing" and len(one.missing) == 1 and one.missing[0] not in selection.dumps
     if not alone or any(record.rank in one.missing for record in selection.stale):
         return [one]
-    rank, dumps = one.missing[0], selection.dumps
-    if waits_for_alone(found, rank, dumps):
-        told = (
-            "; and so does another group that has no other member in common with it, though neither holds up the other "
-            "on any rank"
-        )
-    elif is_lost_by_no_chance(found, rank, groups, dumps):
-        told = f"; it is the only one of {len(dumps) + 1} ranks without a dump, and all that waits, waits in the end for it"
-    else:
+    if not waits_for_alone(found, one.missing[0], selection.dumps):
         return [one]
+    told = "; and so does another group that has no other member in common with it, though neither holds up the other on any rank"
     return [replace(one, culprits=one.missing, told=one.told + told)]
 
 

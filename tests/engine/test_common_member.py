@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 from builders import source
-from fr_simulator import START_NS, Faults, Mesh, fact_of, facts_of, run
+from fr_simulator import START_NS, fact_of
 from msgspec.structs import replace
-from test_collectives import index_of
 
 from neuron_doctor.engine.collectives import match_collectives
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span
@@ -84,41 +83,6 @@ def test_an_old_dump_of_it_leaves_it_open() -> None:
     old = dump(9, set(), steps=1)
     old = replace(old, data={**old.data, "last_ns": START_NS - 86_400 * 10**9})
     assert told([*facts, old])["rank-missing"] == ()
-
-
-def of_many(*lost: int, shape: tuple[int, int, int] = (4, 4, 4), stops: int = 21) -> dict[str, tuple[int, ...]]:
-    """A rank of a job of this shape stops before a collective of its four, and these dumps are lost."""
-    mesh = Mesh(*shape)
-    programs = {rank: mesh.program(rank, steps=3) for rank in range(mesh.size)}
-    at = index_of(programs[stops], desc="TENSOR", nth=8)
-    return told(facts_of(run(mesh, programs, Faults(host={stops: at}), ahead=2), without=lost))
-
-
-def test_the_only_one_of_many_ranks_without_a_dump_is_hardly_by_chance_the_one_that_all_wait_for() -> None:
-    assert of_many(21) == {"rank-missing": (21,)}
-    assert of_many(21, 60) == {"rank-missing": ()}  # dumps get lost here
-    assert of_many(5, shape=(4, 2, 1), stops=5) == {"rank-missing": ()}  # of eight, one in two stands with it
-    assert of_many(22)["rank-missing"] == (21,)  # who left a dump is seen to be late
-
-
-def of_wide(mesh: Mesh, faults: Faults, lost: int) -> dict[str, tuple[int, ...]]:
-    """A job whose hosts run ahead, from the collectives of small groups to those of large ones."""
-    programs = {rank: mesh.program(rank, steps=3) for rank in range(mesh.size)}
-    return told(facts_of(run(mesh, programs, faults, ahead=64), without={lost}))
-
-
-def test_what_comes_behind_the_few_who_wait_for_a_rank_without_a_dump_does_not_stand_of_itself() -> None:
-    """The large group waits for the small one, in which one of four may be stuck: hardly just its dump was lost by chance."""
-    mesh = Mesh(4, 16)
-    program = mesh.program(21, steps=3)
-    before = max(at for at, op in enumerate(program) if op.group.desc == "TENSOR")
-    assert of_wide(mesh, Faults(host={21: before}), lost=21) == {"rank-missing": (21,)}
-
-
-def test_of_a_large_group_that_stands_alone_a_dump_may_be_lost() -> None:
-    mesh = Mesh(4, 16)
-    stands = mesh.groups["DATA"][21].name
-    assert of_wide(mesh, Faults(dead_group=(stands, 3)), lost=21) == {"rank-missing": ()}
 
 
 def test_beside_the_log_of_a_job_in_which_nobody_gave_up_it_may_just_be_late() -> None:
