@@ -17,11 +17,10 @@ from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInpu
 from neuron_doctor.collectors.command_lines import pipelines, tool_of
 from neuron_doctor.collectors.snapshot import Line, command_of, lines_of
 from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.regexes import regex
 
-#: What each form of neuron-ls has in it, found sooner than the form.
-_TITLE, _MEMBER = b"| NEURON ", b'"neuron_device"'
-#: The lines of its table from the head on, with what neuron-ls prints above it.
+#: The lines of a table of neuron-ls from the head on, with what neuron-ls prints above it.
 _TABLE = regex(
     rb"(?m)^(?:[ \t]*(?:instance-type|instance-id|logical-neuroncore-config):[^\n]{0,200}\n){0,3}"
     rb"[ \t]*\+-[-+]+\+[ \t]*\r?\n(?=[ \t]*\|[ \t]*NEURON[ \t]*\|)(?:[ \t]*[|+][^\n]*(?:\n|\Z))+"
@@ -31,8 +30,6 @@ _ARRAY = regex(
     rb"(?m)^([ \t]*)\[(?=\s*\{[^\[\]{}]{0,200}\"neuron_device\")"
     rb"(?:[ \t]*\r?\n(?:[^\n]*\n)*?\1\][ \t]*\r?$|\{(?:[^\n]*\n)*?[^\n]*\}[ \t]*\][ \t]*\r?$)"
 )
-#: So long a name of a command stands in no other word.
-_SHORT = 5
 #: Who reads what these commands print.
 _READERS: dict[str, tuple[Collector, ...]] = {
     "lspci": lspci.COLLECTORS,
@@ -51,38 +48,34 @@ _READERS: dict[str, tuple[Collector, ...]] = {
     "ntpq": clock_reports.COLLECTORS,
     "uname": uname.COLLECTORS,
 }
-#: The same as they stand in a text that may hold such a command, found sooner than a command; the short ones are parts of words.
-_WORDS = tuple(f"{tool} ".encode() if len(tool) < _SHORT else tool.encode() for tool in _READERS)
-#: What stands before a command: the end of a prompt, or of what a script heads an output with.
-_CALLED = regex(
-    rf"[$#>%+=*-] {{1,4}}(?:sudo )?(?:/\S{{1,40}}/)?(?:{'|'.join(sorted(_READERS, reverse=True))})\b".encode()
+#: What is looked for beside the patterns of the rules: the title of a table, a member of the array, and one of these commands
+#: behind a prompt or in what a script heads an output with.
+LISTING = Pattern(
+    "listing",
+    r"\| NEURON |\"neuron_device\"|[$#>%+=*-] {1,4}(?:sudo )?(?:/\S{1,40}/)?"
+    rf"(?:{'|'.join(sorted(_READERS, reverse=True))})\b",
+    emits="section",
 )
 #: What leaves lines out, so that nothing can be counted.
 _CUTS = frozenset({"head", "tail", "uniq", "wc", "awk", "cut", "sed", "column"})
 
 
 def shown_listings(inp: Input) -> Iterator[Fact]:
-    """The facts of the listings in the first 64 KiB; one that may go on behind them is left out, for its count would be wrong."""
+    """The facts of the listings in the first 64 KiB, where `LISTING` was found there; one that may go on behind them is left out,
+    for its count would be wrong."""
     head = inp.head()
-    devices = list(_of_devices(head))
-    called = any(word in head for word in _WORDS) and _CALLED.search(head) is not None
-    if not devices and not called:
-        return
     lines = list(lines_of(head))
-    for begin, end in devices:
+    for begin, end in _of_devices(head):
         yield from _read(inp, [line for line in lines if begin <= line.offset < end], neuron_ls.COLLECTORS)
-    if called:
-        for section, readers in _below_commands(lines):
-            if section[-1].offset + len(section[-1].raw) < HEAD:
-                yield from _read(inp, section, readers)
+    for section, readers in _below_commands(lines):
+        if section[-1].offset + len(section[-1].raw) < HEAD:
+            yield from _read(inp, section, readers)
 
 
-def _of_devices(head: bytes) -> Iterator[tuple[int, int]]:
+def _of_devices(head: bytes) -> list[tuple[int, int]]:
     """Where the listings of neuron-ls stand."""
-    found = [match.span() for match in _TABLE.finditer(head)] if _TITLE in head else []
-    if _MEMBER in head:
-        found += [match.span() for match in _ARRAY.finditer(head)]
-    return ((begin, end) for begin, end in sorted(found) if end < HEAD)
+    found = [match.span() for form in (_TABLE, _ARRAY) for match in form.finditer(head)]
+    return sorted((begin, end) for begin, end in found if end < HEAD)
 
 
 def _below_commands(lines: Iterable[Line]) -> Iterator[tuple[list[Line], tuple[Collector, ...]]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
+from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.blocks import CONTEXT, Block, blocks
 from neuron_doctor.collectors.cut_traceback import cut_traceback
 from neuron_doctor.collectors.line_labels import line_labels
@@ -31,7 +31,7 @@ from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
 from neuron_doctor.collectors.process_table import process_table
 from neuron_doctor.collectors.prompts import SHELL_LINE, prompted_hosts, shell_line
-from neuron_doctor.collectors.shown_listings import shown_listings
+from neuron_doctor.collectors.shown_listings import LISTING, shown_listings
 from neuron_doctor.collectors.shown_zones import shown_zones
 from neuron_doctor.collectors.snapshot import lines_of
 from neuron_doctor.collectors.step_times import step_times
@@ -90,6 +90,8 @@ class _Scan(Struct):
     steps: Steps = field(default_factory=Steps)
     times: Steps = field(default_factory=lambda: Steps(KEEP_TIMES))
     storm: Storm = field(default_factory=Storm)
+    #: Whether a listing of devices, or a command that makes one, was seen in what the head holds.
+    listed: bool = False
     #: Places that lines state, over that of the input.
     places: dict[Place, Place] = field(default_factory=dict)
 
@@ -99,7 +101,7 @@ def text_collector(patterns: PatternSet, build: Callable[[Sequence[Pattern]], Ma
     it looks for: these patterns, and what it knows itself."""
 
     shapes = _Shapes()
-    wanted = (*patterns.patterns, TABLE_ROW, SHELL_LINE)
+    wanted = (*patterns.patterns, TABLE_ROW, SHELL_LINE, LISTING)
     matcher = build(wanted)
 
     def collect(inp: Input) -> Iterable[Fact]:
@@ -136,7 +138,6 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
         if b"UTC" in (opening := scan.inp.head()[:_OPENING]):
             yield from shown_zones(scan.inp, lines_of(opening))
         table = process_table(scan.inp)
-        yield from shown_listings(scan.inp)
     for block in blocks(scan.inp.stream, scan.inp.extent):
         size += block.end - block.start
         _sample(scan, block)
@@ -156,11 +157,19 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
                 last = Candidate(Lines(block, scan.shapes.gists), begin, end, begin, SHELL_LINE)
                 yield from shell_line(last, scan.inp)
     yield from _ended_storms(scan, None)
+    if not notes and _may_list(scan):
+        yield from shown_listings(scan.inp)
     if not size and not scan.inp.extent.begin:
         raise UnreadableInput("the file is empty")
     scan.inp.kind = "notes" if notes else "kernel" if scan.kernel > scan.others else "log"
     if interval := scan.inp.coverage.interval():
         scan.inp.first, scan.inp.last = interval
+
+
+def _may_list(scan: _Scan) -> bool:
+    """Whether this part of the source begins it, and may list something in the head: a shorter part has not seen all of that."""
+    extent = scan.inp.extent
+    return not extent.begin and (scan.listed or (extent.end is not None and extent.end < HEAD))
 
 
 # --- candidates and their lines ------------------------------------------------------------------------------------
@@ -198,6 +207,9 @@ def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
             continue
         if pattern is TABLE_ROW:
             yield from memory_holder(candidate, scan.inp)
+            continue
+        if pattern is LISTING:
+            scan.listed |= candidate.offset < HEAD
             continue
         if pattern is SHELL_LINE:
             yield from shell_line(candidate, scan.inp)

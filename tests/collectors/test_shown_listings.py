@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from host_captures import (
@@ -23,18 +24,31 @@ from snapshot_inputs import as_input, by_kind, facts_of
 
 from neuron_doctor.collectors import clock_reports, file_systems, lspci, modules, packages, uname
 from neuron_doctor.collectors.base import HEAD, Collector
+from neuron_doctor.collectors.blocks import WHOLE, Extent
 from neuron_doctor.collectors.shown_listings import shown_listings
+from neuron_doctor.collectors.text import text_collector
 from neuron_doctor.engine.facts import Fact
+from neuron_doctor.engine.matcher import build_matcher
+from neuron_doctor.engine.patterns import PatternSet
 
 DENSE = json.dumps(json.loads(NEURON_LS_JSON)) + "\n"
 ROWS = "[" + ",\n ".join(json.dumps(entry) for entry in json.loads(NEURON_LS_JSON)) + "]\n"
 INDENTED = "".join(f"  {line}\n" for line in NEURON_LS_JSON.splitlines())
 FORMS = [NEURON_LS_TABLE, NEURON_LS_JSON, DENSE, ROWS, INDENTED]
+LISTED = {"device", "device-user", "device-count", "pci-device", "module", "file-system", "version", "identity"}
 NOISE = st.lists(st.sampled_from(["", "EFA devices: 16", "[rank0]: step 3", "| a | b |", "[1, 2]", "[", "]", "NEURON"]))
 
 
 def listed(text: str) -> list[Fact]:
     return list(shown_listings(as_input(text.encode(), "node3/prolog.log")))
+
+
+def of_text(text: str, extent: Extent = WHOLE, *, pure: bool = False) -> list[Fact]:
+    """What the collector of texts reads of it beside the sections, which is where listings are looked for."""
+    inp = as_input(text.encode(), "node3/prolog.log")
+    inp.extent = extent
+    collector = text_collector(PatternSet(()), partial(build_matcher, pure=pure))
+    return [fact for fact in collector.collect(inp) if fact.kind in LISTED]
 
 
 def said(facts: list[Fact]) -> list[tuple[str, object, object]]:
@@ -50,6 +64,23 @@ def test_what_stands_around_a_listing_changes_nothing(form: str, above: list[str
     found, alone = listed(head + form + tail), facts_of(form, "node3/prolog.log")
     assert said(found) == said(alone)
     assert [fact.span.line for fact in found] == [(fact.span.line or 0) + head.count("\n") for fact in alone]
+
+
+@pytest.mark.parametrize("pure", [False, True])
+@pytest.mark.parametrize("shown", [*FORMS, f"$ lspci\n{LSPCI}", f"=== /usr/sbin/lsmod ===\n{LSMOD}", f"+ df -h\n{DF}"])
+def test_a_text_is_looked_through_where_its_scan_finds_a_listing(shown: str, *, pure: bool) -> None:
+    text = f"prolog\n{shown}$ date\n"
+    found = listed(text)
+    assert found
+    assert of_text(text, pure=pure) == found
+    assert of_text("prolog\npdf adapter\npip installs\n", pure=pure) == []
+
+
+@pytest.mark.parametrize("cut", [7, 300, HEAD - 1, HEAD + 10])
+def test_of_a_text_that_is_read_in_parts_the_first_part_has_its_listings(cut: int) -> None:
+    text = f"prolog\n{NEURON_LS_TABLE}done\n" + "step 1\n" * HEAD
+    parts = (Extent(0, cut), Extent(cut, None))
+    assert [of_text(text, extent) for extent in parts] == [listed(text), []]
 
 
 def test_each_of_several_hosts_is_counted_where_its_prompt_stands() -> None:
