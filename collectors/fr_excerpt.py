@@ -18,7 +18,7 @@ from operator import add, contains, not_
 
 from msgspec import Struct
 
-from neuron_doctor.engine.recorder import MOVED, RECENT
+from neuron_doctor.engine.recorder import RECENT
 from neuron_doctor.engine.regexes import regex
 
 _HEAD = 1 << 20
@@ -47,8 +47,6 @@ _SORT, _NUMBERS = {b"process_group", b"profiling_name"}, {b"record_id", b"collec
 _FIELDS = 4
 
 _COALESCED = b"coalesced"
-#: What the last value of a transfer (`is_p2p`) is.
-_TRUE = b"\x88"
 #: The beginning of a string, which an entry that is cut out must not define.
 _DEFINITION = regex(rb"X..\x00\x00", re.DOTALL)
 
@@ -112,7 +110,7 @@ def _unusual(parts: _Parts, done: bytes, closings: set[bytes]) -> set[int]:
 
 def _left_out(parts: _Parts, kept: set[int]) -> Iterator[tuple[int, int, int]]:
     """The first and the last entry of each sort of which some are left out, and how many are. Adds to `kept` the last
-    ones of each group, `RECENT` collectives and `MOVED` transfers, and the last of each sort."""
+    `RECENT` ones of each group, collectives and transfers apart, and the last of each sort."""
     places = defaultdict[bytes, list[int]](list)
     for place, sort in enumerate(map(add, parts.groups, parts.names)):
         places[sort].append(place)
@@ -122,9 +120,8 @@ def _left_out(parts: _Parts, kept: set[int]) -> Iterator[tuple[int, int, int]]:
         if plain:
             is_transfer = parts.rests[plain[0]][-1:]  # the last value of an entry
             pools[parts.groups[plain[0]] + is_transfer].append(plain)
-    for key, pool in pools.items():
-        most = MOVED if key.endswith(_TRUE) else RECENT
-        recent = sorted(chain.from_iterable(plain[-most:] for plain in pool))[-most:]
+    for pool in pools.values():
+        recent = sorted(chain.from_iterable(plain[-RECENT:] for plain in pool))[-RECENT:]
         for plain in pool:
             times = min(bisect_left(plain, recent[0]), len(plain) - 1)
             kept.update(plain[times:])

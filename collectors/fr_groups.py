@@ -27,7 +27,7 @@ from neuron_doctor.collectors.fr_entries import (
     text,
 )
 from neuron_doctor.collectors.fr_excerpt import Left
-from neuron_doctor.engine.recorder import COLLECTIVE, MOVED, PENDING, RECEIVE, RECENT, GroupRecord, Operation, Pair
+from neuron_doctor.engine.recorder import COLLECTIVE, PENDING, RECEIVE, RECENT, GroupRecord, Operation, Pair
 
 _WITH_FRAMES = 64
 
@@ -230,7 +230,7 @@ def _group_record(
         started=status.started if status else None,
         completed=status.completed if status else None,
         completions=completions,
-        starts=learns_starts(window + [move.closing[1] for move in moves[-MOVED:]]),
+        starts=learns_starts(window + [move.closing[1] for move in moves[-RECENT:]]),
         length=left_out + len(steps.rows),
         contiguous=steps.contiguous,
         batched=bool(closings),
@@ -241,7 +241,7 @@ def _group_record(
         pending=tuple(
             _collective(steps, i, left_out, framed=i - open_from < _WITH_FRAMES) for i in range(open_from, last)
         ),
-        transfers=tuple(_transfer(move, framed=move is done[-1]) for move in done[-MOVED:]),
+        transfers=tuple(_transfer(move, framed=move is done[-1]) for move in done[-RECENT:]),
         pending_transfers=tuple(_transfer(move, framed=i < _WITH_FRAMES) for i, move in enumerate(undone[:PENDING])),
         pairs=_pairs(moves, rows.moved),
     )

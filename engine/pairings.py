@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from neuron_doctor.engine.process_groups import Member, ProcessGroup
-from neuron_doctor.engine.recorder import MOVED, PENDING, GroupRecord, Operation, RankRecord
+from neuron_doctor.engine.recorder import PENDING, RECENT, GroupRecord, Operation, RankRecord
 
 
 class Anchor(NamedTuple):
@@ -68,6 +68,6 @@ def _shared(groups: Iterable[ProcessGroup], ends: tuple[int, int]) -> Iterator[d
 
 def _reaches(record: GroupRecord, dump: RankRecord, back_to: int) -> bool:
     """Whether the listed transfers of a group are all since then."""
-    if dump.whole or len(record.transfers) < MOVED:
+    if dump.whole or len(record.transfers) < RECENT:
         return True
     return record.transfers[0].place < back_to

@@ -15,9 +15,8 @@ COLLECTIVE, SEND, RECEIVE = "collective", "send", "recv"
 
 #: Of a group's open operations a record describes at most so many: the first ones, which all others wait behind.
 PENDING = 1024
-#: Of the completed collectives of a group at most so many, the last ones, and of its transfers: of these an interleaved pipeline
-#: has dozens between two collectives, and what a rank left out is told by all of them.
-RECENT, MOVED = 32, 64
+#: Of the completed operations of a group at most so many, the last ones, of collectives and of transfers each.
+RECENT = 32
 
 #: Collectives that a rank may complete before all others have joined: their data flow from, or to, one rank.
 ROOTED = frozenset({"broadcast", "_broadcast_oop", "reduce", "_reduce_oop", "gather", "scatter"})

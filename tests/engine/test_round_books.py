@@ -13,10 +13,10 @@ from test_transfer_books import PIPELINE, redirected
 from neuron_doctor.engine.collectives import match_collectives
 
 #: Stages, and micro-batches of a step; of so many more a ring tells no whole round of the inner stages.
-STAGES, MANY, MORE = 4, 9, 16
+STAGES, MANY, MORE = 4, 5, 8
 GROUP = PIPELINE.groups["PIPELINE"][0]
 WORLD = PIPELINE.groups["default_pg"][0]
-WRAPPED = Recorder(ring=115)
+WRAPPED = Recorder(ring=65)
 
 
 def move(kind: str, peer: int) -> Program:
@@ -65,7 +65,7 @@ def test_a_transfer_that_one_end_left_out_is_told_by_its_round_before(
 
 def test_where_no_past_tells_which_of_two_left_it_out_it_is_neither_their_order_nor_the_transport() -> None:
     programs = pipeline({1: without(1, "send", 2, MORE)}, batches=MORE)
-    facts = facts_of(run(PIPELINE, programs, Faults(), ahead=1 << 20), replace(WRAPPED, ring=200))
+    facts = facts_of(run(PIPELINE, programs, Faults(), ahead=1 << 20), replace(WRAPPED, ring=100))
     (fact,) = match_collectives(facts)
     assert (fact.data["verdict"], fact.place.ranks, fact.data["members"]) == ("p2p-missing", (), (1, 2))
 
