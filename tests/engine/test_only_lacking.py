@@ -42,6 +42,7 @@ def test_who_went_away_to_a_barrier_of_its_own_is_at_fault_though_transfers_take
     at = index_of(programs[5], desc="TENSOR", nth=-3)
     programs[5] = [*programs[5][:at], Op(world, "all_reduce_barrier", 1)]
     assert verdicts(facts_of(run(MESH, programs, Faults(), ahead=1))) == {"rank-missing": {5}}
+    assert set().union(*verdicts(facts_of(run(MESH, programs, Faults(), ahead=30))).values()) == {5}
 
 
 def test_a_circle_convicts_whatever_a_rank_without_a_dump_does() -> None:
