@@ -66,14 +66,15 @@ def test_what_stands_around_a_listing_changes_nothing(form: str, above: list[str
     assert [fact.span.line for fact in found] == [(fact.span.line or 0) + head.count("\n") for fact in alone]
 
 
+@pytest.mark.parametrize("above", ["prolog\n", " 15:38:02 up 12 min\n" * 2, "-" * 64 + "\n", "step 1\n" * 30])
 @pytest.mark.parametrize("pure", [False, True])
 @pytest.mark.parametrize("shown", [*FORMS, f"$ lspci\n{LSPCI}", f"=== /usr/sbin/lsmod ===\n{LSMOD}", f"+ df -h\n{DF}"])
-def test_a_text_is_looked_through_where_its_scan_finds_a_listing(shown: str, *, pure: bool) -> None:
-    text = f"prolog\n{shown}$ date\n"
+def test_a_text_is_looked_through_where_its_scan_finds_a_listing(shown: str, above: str, *, pure: bool) -> None:
+    text = f"{above}{shown}$ date\n"
     found = listed(text)
     assert found
     assert of_text(text, pure=pure) == found
-    assert of_text("prolog\npdf adapter\npip installs\n", pure=pure) == []
+    assert of_text(f"{above}pdf adapter\npip installs\n", pure=pure) == []
 
 
 @pytest.mark.parametrize("cut", [7, 300, HEAD - 1, HEAD + 10])

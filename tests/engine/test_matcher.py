@@ -9,16 +9,43 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neuron_doctor.collectors.oom_table import TABLE_ROW
+from neuron_doctor.collectors.prompts import SHELL_LINE
+from neuron_doctor.collectors.shown_listings import LISTING
 from neuron_doctor.engine.loosening import loosened, required_literal, sought
-from neuron_doctor.engine.matcher import build_matcher
+from neuron_doctor.engine.matcher import Matcher, build_matcher
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.rule_loader import load_rulebook
 
 PACK = load_rulebook([Path(__file__).parents[2] / "rules"])
-PATTERNS = PACK.patterns.patterns
+#: All that is looked for in a text.
+PATTERNS = (*PACK.patterns.patterns, TABLE_ROW, SHELL_LINE, LISTING)
 #: Where a pattern counts single characters, an engine that counts bytes differs on others.
 ASCII = st.characters(codec="ascii")
 ENGINES = [pytest.param(True, id="pure"), pytest.param(False, id="vectorscan")]
+
+
+#: Vectorscan takes another way where a match is further from the start of a block than its vectors are long (16 to 64 bytes).
+ABOVE = st.one_of(
+    st.integers(0, 200).map(lambda count: b"a" * count + b"\n"),
+    st.lists(
+        st.sampled_from([b"2026-04-02 06:31:44,087 INFO step=100\n", b"$ uptime\n", b" 15:38:02 up 12 min\n", b"\n"])
+    ).map(b"".join),
+)
+
+
+@pytest.fixture(scope="module")
+def everything() -> Matcher:
+    return build_matcher(PATTERNS)
+
+
+def block_of(text: str, above: bytes) -> bytes:
+    return above + b"x " + text.encode() + b"\n"
+
+
+def is_found(index: int, found: list[tuple[int, int]], text: str, above: bytes) -> bool:
+    """Whether the line of the text was found for the pattern of this index."""
+    return any(one == index and len(above) < end <= len(above) + 2 + len(text) + 1 for end, one in found)
 
 
 def lines_found(patterns: tuple[Pattern, ...], block: bytes, *, pure: bool) -> set[tuple[int, int]]:
@@ -75,12 +102,26 @@ def test_lines_made_from_a_pattern_are_candidates_in_both_engines(pattern: Patte
     engines = [build_matcher([pattern], pure=pure) for pure in (True, False)]
 
     @settings(max_examples=60, deadline=None, database=None)
-    @given(st.from_regex(re.compile(pattern.search, re.ASCII), alphabet=ASCII))
-    def check(text: str) -> None:
+    @given(st.from_regex(re.compile(pattern.search, re.ASCII), alphabet=ASCII), ABOVE)
+    def check(text: str, above: bytes) -> None:
         if "\n" in text:
             return
         for engine in engines:
-            assert engine.find(b"x " + text.encode() + b"\n")
+            assert is_found(0, engine.find(block_of(text, above)), text, above)
+
+    check()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("index", range(len(PATTERNS)), ids=lambda index: PATTERNS[index].id)
+def test_lines_made_from_a_pattern_are_found_among_all_patterns_wherever_they_stand(
+    index: int, everything: Matcher
+) -> None:
+    @settings(max_examples=30, deadline=None, database=None)
+    @given(st.from_regex(re.compile(PATTERNS[index].search, re.ASCII), alphabet=ASCII), ABOVE)
+    def check(text: str, above: bytes) -> None:
+        if "\n" not in text:
+            assert is_found(index, everything.find(block_of(text, above)), text, above)
 
     check()
 
