@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from neuron_doctor.collectors import clock_reports, file_systems, lspci, modules, neuron_ls, packages, ulimit, uname
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.command_lines import pipelines, tool_of
+from neuron_doctor.collectors.matches import Candidate
 from neuron_doctor.collectors.snapshot import Line, command_of, lines_of
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.patterns import Pattern
@@ -50,17 +51,22 @@ _READERS: dict[str, tuple[Collector, ...]] = {
 }
 #: What is looked for beside the patterns of the rules: the title of a table, a member of the array, and the name of one of these
 #: commands. What stands before it is not: Vectorscan 5.4.12 loses lines for which it has to find one class behind another.
-LISTING = Pattern(
-    "listing",
-    rf"\| NEURON |\"neuron_device\"|[ /](?:{'|'.join(sorted(_READERS, reverse=True))})\b",
-    emits="section",
-)
+_LISTS, _COMMANDS = r"\| NEURON |\"neuron_device\"", "|".join(sorted(_READERS, reverse=True))
+LISTING = Pattern("listing", rf"{_LISTS}|[ /](?:{_COMMANDS})\b", emits="section")
+#: On such a line a command stands behind a prompt, or in what a script heads an output with.
+_ON_LINE = regex(rf"{_LISTS}|[$#>%+=*-] {{1,4}}(?:sudo )?(?:/\S{{1,40}}/)?(?:{_COMMANDS})\b".encode())
 #: What leaves lines out, so that nothing can be counted.
 _CUTS = frozenset({"head", "tail", "uniq", "wc", "awk", "cut", "sed", "column"})
 
 
+def may_list(candidate: Candidate) -> bool:
+    """Whether the line of a candidate for `LISTING`, in the first 64 KiB, begins a listing or shows a command that makes one."""
+    begin, end = candidate.reach
+    return candidate.offset < HEAD and _ON_LINE.search(candidate.lines.block.data, begin, end) is not None
+
+
 def shown_listings(inp: Input) -> Iterator[Fact]:
-    """The facts of the listings in the first 64 KiB, where `LISTING` was found there; one that may go on behind them is left out,
+    """The facts of the listings in the first 64 KiB, where a line `may_list`; one that may go on behind them is left out,
     for its count would be wrong."""
     head = inp.head()
     lines = list(lines_of(head))

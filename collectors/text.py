@@ -31,7 +31,7 @@ from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
 from neuron_doctor.collectors.process_table import process_table
 from neuron_doctor.collectors.prompts import SHELL_LINE, prompted_hosts, shell_line
-from neuron_doctor.collectors.shown_listings import LISTING, shown_listings
+from neuron_doctor.collectors.shown_listings import LISTING, may_list, shown_listings
 from neuron_doctor.collectors.shown_zones import shown_zones
 from neuron_doctor.collectors.snapshot import lines_of
 from neuron_doctor.collectors.step_times import step_times
@@ -209,7 +209,7 @@ def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
             yield from memory_holder(candidate, scan.inp)
             continue
         if pattern is LISTING:
-            scan.listed |= candidate.offset < HEAD
+            scan.listed = scan.listed or may_list(candidate)
             continue
         if pattern is SHELL_LINE:
             yield from shell_line(candidate, scan.inp)
