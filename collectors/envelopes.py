@@ -20,7 +20,9 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from neuron_doctor.collectors.kernel_labels import is_of_the_kernel
 from neuron_doctor.collectors.timestamps import read_iso, read_microseconds, read_milliseconds, read_unix
 from neuron_doctor.engine.facts import Instant
 from neuron_doctor.engine.regexes import regex
@@ -129,7 +131,7 @@ def _stored(entry: dict[str, object]) -> Envelope | None:
     if isinstance(entry.get("line"), str) and isinstance(labels, dict):
         told = cast("dict[str, object]", labels)
         known = {name: _first(told, names) for name, names in _LABELS.items()}
-        return _at(_string(entry, "line"), known, entry)
+        return replace(_at(_string(entry, "line"), known, entry), kernel=is_of_the_kernel(told))
     if isinstance(entry.get("@message"), str):
         when = {"timestamp": _string(entry, "@timestamp").removesuffix("Z") + "Z"}  # UTC, and not said
         return _at(_string(entry, "@message"), {"container": _string(entry, "@logStream")}, when)
@@ -296,7 +298,7 @@ def _message(value: object) -> str:
 
 
 def _journal(entry: dict[str, object]) -> Envelope:
-    kernel = _string(entry, "_TRANSPORT") == "kernel"
+    kernel = is_of_the_kernel(entry)
     known = {
         "host": _string(entry, "_HOSTNAME"),
         "container": _string(entry, "CONTAINER_NAME"),

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from neuron_doctor.collectors.documents import DamagedDocument
 from neuron_doctor.collectors.export_rows import MESSAGES, TIMES, Row, rows
+from neuron_doctor.collectors.kernel_labels import is_of_the_kernel
 from neuron_doctor.collectors.log_streams import UNNAMED, clean, member_of_stream
 from neuron_doctor.collectors.streams import Damaged, Member
 from neuron_doctor.collectors.timestamps import read_iso, read_microseconds, read_milliseconds, read_unix
@@ -52,8 +53,8 @@ _CONTAINERS = (
     "container_name",
     "container name",
 )
-#: Who speaks, where a shipper keeps the head of a line of syslog in fields of its own.
-_PROGRAMS, _KERNEL, _HEAD = ("SYSLOG_IDENTIFIER", "process.name"), "kernel", 100
+#: How the kernel is called in the head of a line of syslog, which a shipper may keep in fields of its own.
+_KERNEL, _HEAD = "kernel:", 100
 #: Where in its file a record stood: of one moment, the order.
 _OFFSETS = ("log.offset", "offset")
 _NANOSECONDS, _ZONED = regex(r"1\d{18}"), regex(r"(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$")
@@ -90,8 +91,8 @@ def _first(row: Row, names: tuple[str, ...]) -> str:
 
 def _record(row: Row, message: str) -> _Record:
     told = _first(row, _OFFSETS)
-    kernel = _first(row, _PROGRAMS) == _KERNEL and f"{_KERNEL}:" not in message[:_HEAD]
-    said = f"{_first(row, _HOSTS) or UNNAMED} {_KERNEL}: {message}" if kernel else message
+    kernel = is_of_the_kernel(row) and _KERNEL not in message[:_HEAD]
+    said = f"{_first(row, _HOSTS) or UNNAMED} {_KERNEL} {message}" if kernel else message
     return _Record(_time(row), int(told) if told.isdecimal() else 0, said)
 
 

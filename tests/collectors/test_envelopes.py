@@ -232,6 +232,16 @@ def test_where_a_record_is_from_is_known_in_the_words_of_each_collector(entry: d
     assert "podName" in entry or (record.outer and record.outer.ns == 1_782_900_000_100_000_000)
 
 
+@pytest.mark.parametrize("unit", ["kernel", "kubelet.service"])
+def test_what_loki_labels_as_of_the_kernel_is_the_kernels(unit: str) -> None:
+    entry = {
+        "labels": {"job": "systemd-journal", "unit": unit, "host": NODE},
+        "line": "nvme nvme1: controller is down; will reset",
+        "timestamp": "2026-07-01T10:00:00.100Z",
+    }
+    assert (only(json.dumps(entry)).channel is Channel.KERNEL) is (unit == "kernel")
+
+
 @pytest.mark.parametrize(
     ("entry", "place"),
     [

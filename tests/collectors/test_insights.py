@@ -208,6 +208,24 @@ def test_the_streams_of_loki_have_their_labels() -> None:
     assert len(found) == 2
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"job": "journal", "unit": "kernel"},
+        {"transport": "kernel"},
+        {"syslog_identifier": "kernel"},
+        {"service_name": "kernel"},
+        {"facility": "kern", "appname": "vector"},
+    ],
+)
+def test_what_is_labelled_as_of_the_kernel_is_told_as_its_words(labels: dict[str, str]) -> None:
+    result = [{"stream": {**labels, "host": "n7"}, "values": [["1776268800200000000", "nvme nvme1: reset controller"]]}]
+    text = json.dumps({"status": "success", "data": {"resultType": "streams", "result": result, "stats": {}}})
+    assert list(streams(text).values()) == [f"{T0} n7 kernel: nvme nvme1: reset controller\n"]
+    other = text.replace('"kernel"', '"kubelet"').replace('"kern"', '"daemon"')
+    assert list(streams(other).values()) == [f"{T0} nvme nvme1: reset controller\n"]
+
+
 def otlp(host: str, *said: tuple[int, str], **more: str) -> str:
     def attributes(**told: str) -> list[object]:
         return [{"key": name.replace("_", "."), "value": {"stringValue": value}} for name, value in told.items()]
