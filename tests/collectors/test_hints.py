@@ -94,6 +94,9 @@ INSTANCE = "i-0123456789abcdef0"
         ("sosreport-node-12-east-01234567-2026-11-17-abcdefg.tar.xz!x/dmesg", "node-12-east"),  # label or not
         ("sosreport-ip-10-3-7-12-hbm-2026-11-17-abcdefg.tar.xz!x/dmesg", "ip-10-3-7-12"),
         ("collected/epilog-trn1-07/dmesg.txt", "trn1-07"),
+        ("launch-node-d.log", "node-d"),
+        ("preflight_node7.txt", "node7"),
+        ("snapshot-node-03.txt", "node-03"),
     ],
 )
 def test_a_host_is_told_by_its_shape_or_its_parent(path: str, host: str) -> None:
