@@ -55,6 +55,11 @@ def device_count(
     return {**counts, "cores": cores}
 
 
+def highest_of(neuron: int) -> int:
+    """The highest number of so many devices, of which one or two may be missing: no type has eleven, or fifteen."""
+    return next((full for full in sorted(_FULL) if 0 <= full - neuron <= _GAPS), neuron) - 1
+
+
 def complement_of(instance_type: str) -> Complement:
     """What an instance of this type must show; zeros for a type that is not known. SageMaker's `ml.` is accepted."""
     return _COMPLEMENTS.get(instance_type.removeprefix("ml."), UNKNOWN)

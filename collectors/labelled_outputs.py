@@ -1,4 +1,5 @@
-"""What a command printed on many hosts, each line behind the name of its host: lists of packages, devices, modules, limits.
+"""What a command printed on many hosts, each line behind the name of its host: lists of packages, devices, modules, limits, and
+counters of the driver.
 
 Formats: `pdsh`, and `clush` without `-b` (`host: line`), GNU parallel with `--tag` (`host<TAB>line`), below its command or not.
 The text is read as ever, for most of what is so shown are lines of logs; what a collector of snapshots knows for one of its
@@ -12,7 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from neuron_doctor.collectors import clock_reports, file_systems, lspci, modules, packages, ulimit, uname
+from neuron_doctor.collectors import clock_reports, file_systems, lspci, modules, packages, sysfs, ulimit, uname
 from neuron_doctor.collectors.base import HEAD
 from neuron_doctor.collectors.snapshot import Line, command_of, lines_of
 from neuron_doctor.collectors.streams import Member
@@ -26,6 +27,7 @@ _COLLECTORS = (
     *ulimit.COLLECTORS,
     *file_systems.COLLECTORS,
     *clock_reports.COLLECTORS,
+    *sysfs.COLLECTORS,
 )
 #: A host, one with a number in it: a word before a colon may be anything. A tab is part of what `lspci` prints.
 _LABELLED = regex(rb"(?=[^\n\t :]{0,252}\d)(?P<host>[A-Za-z][\w.-]{0,252})(?::(?: |(?=\r?\n|$))|\t)(?P<said>[^\n]*\n?)")

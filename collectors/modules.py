@@ -1,7 +1,8 @@
 """The kernel modules of a host: `lsmod` (or /proc/modules) for what is loaded, `modinfo` for what is installed.
 
 `modinfo` reads the file on disk: after an update without reload it names a driver that does not run (Neuron
-troubleshooting guide), so its version is that of component `driver-installed`.
+troubleshooting guide), so its version is that of component `driver-installed`. That of the loaded one stands in
+/sys/module/neuron/version.
 """
 
 from __future__ import annotations
@@ -9,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
-from neuron_doctor.collectors.snapshot import Line, command_of, fact, from_lines, has_form, head_lines, opening, output
+from neuron_doctor.collectors.snapshot import (
+    Line,
+    command_of,
+    fact,
+    first_line,
+    from_lines,
+    has_form,
+    head_lines,
+    opening,
+    output,
+)
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.regexes import regex
 
@@ -30,6 +41,14 @@ _MODINFO = regex(r"[a-z][\w-]{0,40}:(?:\s|$)|\s")
 _FILENAME = regex(r"filename:\s+(\S+)")
 _VERSION = regex(r"version:\s+(\S+)")
 _COMPONENTS = {"neuron": "driver-installed", "efa": "efa-driver-installed"}
+#: What asks for one version: of a module as it is installed, or as it is loaded.
+_ASKS_INSTALLED = regex(
+    r"(?:sudo\s+)?(?:/\S{1,40}/)?modinfo\s+(?:(?:-F\s*|--field[= ])version\s+(?P<asked>neuron|efa)"
+    r"|(?P<searched>neuron|efa)\s*\|\s*grep\b[^|]*\bversion\b[^|]*)"
+)
+_ASKS_LOADED = regex(r"(?:sudo\s+)?cat\s+/sys/module/(?P<loaded>neuron|efa)/version")
+_BARE_VERSION = regex(r"(?:version:\s+)?(?P<version>\d{1,4}(?:\.[\w-]{1,30}){1,5})\s*$")
+_LOADED = {"neuron": "driver-loaded", "efa": "efa-driver-loaded"}
 
 
 def _is_lsmod(head: bytes, _name: str) -> bool:
@@ -76,7 +95,28 @@ def parse_modinfo(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             yield fact(inp, line, "version", {"component": component, "version": version[1]})
 
 
+def _asked(command: str) -> str | None:
+    """The component whose version alone a command asks for."""
+    if installed := _ASKS_INSTALLED.fullmatch(command):
+        return _COMPONENTS[installed["asked"] or installed["searched"]]
+    loaded = _ASKS_LOADED.fullmatch(command)
+    return _LOADED[loaded["loaded"]] if loaded else None
+
+
+def _is_version(head: bytes, _name: str) -> bool:
+    return len(head_lines(head)) == 1 and _asked(command_of(first_line(head)) or "") is not None
+
+
+def parse_version(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
+    """The version that one command asked for, where its output is that alone."""
+    component, said = _asked(command_of(lines[0].text) or ""), output(lines)
+    version = _BARE_VERSION.match(said[0].text) if len(said) == 1 else None
+    if component and version:
+        yield fact(inp, said[0], "version", {"component": component, "version": version["version"]})
+
+
 COLLECTORS = (
     Collector("lsmod", "loaded kernel modules", _is_lsmod, from_lines(parse_lsmod)),
     Collector("modinfo", "installed kernel module", _is_modinfo, from_lines(parse_modinfo)),
+    Collector("modinfo", "version of a kernel module", _is_version, from_lines(parse_version)),
 )

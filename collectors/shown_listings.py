@@ -1,5 +1,6 @@
 """What commands listed of their machine in what a terminal or a script showed, wherever in the text it stands: the devices of
-`neuron-ls`, and below commands those of the PCI bus, modules, packages, limits, file systems, clocks and kernels.
+`neuron-ls`, the counters of the driver, and below commands what is on the PCI bus and in /dev, modules, packages, limits, file
+systems, clocks and kernels.
 
 A file that is nothing but one such output is read by its own collector. Who asks for help copies several, and an epilog writes
 them one below the other, between lines of its own; they say the same there. The rest of the text is read as ever.
@@ -7,16 +8,27 @@ them one below the other, between lines of its own; they say the same there. The
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BufferedReader, BytesIO
 
 from msgspec.structs import replace
 
-from neuron_doctor.collectors import clock_reports, file_systems, lspci, modules, neuron_ls, packages, ulimit, uname
+from neuron_doctor.collectors import (
+    clock_reports,
+    device_nodes,
+    file_systems,
+    lspci,
+    modules,
+    neuron_ls,
+    packages,
+    sysfs,
+    ulimit,
+    uname,
+)
 from neuron_doctor.collectors.base import HEAD, Collector, Input, UnreadableInput
 from neuron_doctor.collectors.command_lines import pipelines, tool_of
 from neuron_doctor.collectors.matches import Candidate
-from neuron_doctor.collectors.snapshot import Line, command_of, lines_of
+from neuron_doctor.collectors.snapshot import Line, command_of, from_lines, lines_of
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.patterns import Pattern
 from neuron_doctor.engine.regexes import regex
@@ -49,9 +61,18 @@ _READERS: dict[str, tuple[Collector, ...]] = {
     "ntpq": clock_reports.COLLECTORS,
     "uname": uname.COLLECTORS,
 }
+#: Who reads what these print, where they are asked for what is named behind them.
+_READERS_OF_PATHS: tuple[tuple[str, str, tuple[Collector, ...]], ...] = (
+    ("ls", "/dev", device_nodes.COLLECTORS),
+    ("cat", "/sys/module/", modules.COLLECTORS),
+)
 #: What is looked for beside the patterns of the rules: the title of a table, a member of the array, and the name of one of these
 #: commands. What stands before it is not: Vectorscan 5.4.12 loses lines for which it has to find one class behind another.
-_LISTS, _COMMANDS = r"\| NEURON |\"neuron_device\"", "|".join(sorted(_READERS, reverse=True))
+_LISTS = (
+    r"\| NEURON |\"neuron_device\"|neuron_device/neuron\d|/stats/hardware/\w|_ecc_uncorrected[=:]|/dev/neuron[*\[?]"
+    r"|ls /dev \| grep|cat /sys/module/"
+)
+_COMMANDS = "|".join(sorted(_READERS, reverse=True))
 LISTING = Pattern("listing", rf"{_LISTS}|[ /](?:{_COMMANDS})\b", emits="section")
 #: On such a line a command stands behind a prompt, or in what a script heads an output with.
 _ON_LINE = regex(rf"{_LISTS}|[$#>%+=*-] {{1,4}}(?:sudo )?(?:/\S{{1,40}}/)?(?:{_COMMANDS})\b".encode())
@@ -72,6 +93,9 @@ def shown_listings(inp: Input) -> Iterator[Fact]:
     lines = list(lines_of(head))
     for begin, end in _of_devices(head):
         yield from _read(inp, [line for line in lines if begin <= line.offset < end], neuron_ls.COLLECTORS)
+    for run in sysfs.captures(lines):
+        if run[-1].offset + len(run[-1].raw) < HEAD:
+            yield from _moved(inp, run, from_lines(sysfs.parse))
     for section, readers in _below_commands(lines):
         if section[-1].offset + len(section[-1].raw) < HEAD:
             yield from _read(inp, section, readers)
@@ -105,20 +129,29 @@ def _readers_of(command: str) -> tuple[Collector, ...]:
         calls = list(pipelines(command))
     except ValueError:
         return ()
-    if len(calls) != 1 or not _CUTS.isdisjoint(calls[0].filters):
+    if len(calls) != 1:
         return ()
-    return _READERS.get(tool_of(calls[0].words), ())
+    words, filters = calls[0].words, calls[0].filters
+    tool = tool_of(words)
+    for asker, path, readers in _READERS_OF_PATHS:
+        if tool == asker and any(word.startswith(path) for word in words[1:]):
+            return readers
+    return _READERS.get(tool, ()) if _CUTS.isdisjoint(filters) else ()
 
 
 def _read(inp: Input, lines: Sequence[Line], readers: Iterable[Collector]) -> Iterator[Fact]:
-    """The facts of the first of these collectors that knows the lines for its own, where they stand in the whole text."""
+    """The facts of the first of these collectors that knows the lines for its own."""
     text = b"".join(line.raw for line in lines)
     reader = next((reader for reader in readers if reader.sniff(text, "")), None)
-    if reader is None:
-        return
+    return _moved(inp, lines, reader.collect) if reader else iter(())
+
+
+def _moved(inp: Input, lines: Sequence[Line], collect: Callable[[Input], Iterable[Fact]]) -> Iterator[Fact]:
+    """What is read of these lines, where they stand in the whole text."""
+    text = b"".join(line.raw for line in lines)
     part = Input(inp.path, inp.name, BufferedReader(BytesIO(text)), len(text), inp.place, inp.source_id)
     try:
-        for fact in reader.collect(part):
+        for fact in collect(part):
             span, first = fact.span, lines[0]
             moved = replace(span, offset=span.offset + first.offset, line=(span.line or 1) + first.number - 1)
             host = fact.place.host or first.host

@@ -96,14 +96,14 @@ def _prompt(text: str) -> Prompt | None:
     return prompt if prompt and _BEGINS_COMMAND.match(prompt.command) else None
 
 
-def _is_output(text: str) -> bool:
+def is_output(text: str) -> bool:
     """Whether a line is neither blank nor a prompt nor a mere date."""
     return bool(text) and not text.isspace() and command_of(text) is None and not _DATE.match(text)
 
 
 def output(lines: Iterable[Line]) -> list[Line]:
     """The lines that are output."""
-    return [line for line in lines if _is_output(line.text)]
+    return [line for line in lines if is_output(line.text)]
 
 
 def fact(
@@ -124,7 +124,7 @@ def span_on(inp: Input, line: Line) -> Span:
 def head_lines(head: bytes, limit: int = HEAD) -> tuple[str, ...]:
     """The lines of output in the first `limit` bytes; a line cut by the limit is left out, binary data has none. Several
     collectors ask for those of the same input, one after the other: they are cut once."""
-    return tuple(filter(_is_output, _texts(head, limit)))
+    return tuple(filter(is_output, _texts(head, limit)))
 
 
 @lru_cache(maxsize=1)
@@ -133,7 +133,7 @@ def opening(head: bytes) -> str:
     it."""
     part = head[:_OPENING]
     cut = "" if b"\0" in part else part[part.rfind(b"\n") + 1 :].decode("utf-8", "ignore").removeprefix("\ufeff")
-    return next(filter(_is_output, (*_texts(head, _OPENING), cut)), "")
+    return next(filter(is_output, (*_texts(head, _OPENING), cut)), "")
 
 
 def first_line(head: bytes) -> str:

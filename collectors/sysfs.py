@@ -19,7 +19,17 @@ from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.device_counters import ECC
 from neuron_doctor.collectors.instance_types import device_count
 from neuron_doctor.collectors.shown_zones import shown_zones
-from neuron_doctor.collectors.snapshot import Line, fact, has_form, head_lines, opening, output, read_lines
+from neuron_doctor.collectors.snapshot import (
+    Line,
+    anonymous,
+    command_of,
+    fact,
+    has_form,
+    head_lines,
+    is_output,
+    opening,
+    read_lines,
+)
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.regexes import regex
 
@@ -40,7 +50,20 @@ _CORE = regex(r"neuron_core(\d{1,4})")
 _HEADER = regex(r"==> (?P<path>[^\s:]+) <==\s*$")
 _PART = r"(?:neuron_device|neuron\d+|neuron_core\d+|stats/(?:hardware|status|memory_usage|other_info|power))"
 _ENTRY = regex(rf"(?P<path>(?:[^\s:=]*/)?{_PART}/[^\s:=]+)(?:\s*[:=]\s*|\s+)(?P<value>\S{{0,400}})\s*$")
-_PATHED = regex(rf"==> \S*{_PART}/\S+ <==\s*$|{_ENTRY.pattern}")
+#: What a script prints of each device in a row of its own: `neuron3 core_count=4 mem_ecc_uncorrected=0`.
+_NAMED = "|".join(sorted(_ALWAYS | {"core_count"}, reverse=True))
+_ROW = regex(
+    rf"(?P<node>neuron\d{{1,4}}):?(?=[^\n]{{0,2000}}\s(?:{_NAMED})[=:] ?\d)"
+    r"(?:\s{1,20}[\w.-]{1,80}[=:] ?[^\s=]{1,80}[,;]?){1,40}\s*$"
+)
+#: A path of a device, and a command that shows one file below it.
+_OF_DEVICE = regex(r"(?:neuron_device/|^|[\s/])neuron\d{1,4}/")
+_SHOWS = regex(
+    r"(?:sudo )?(?:cat|head|tail)(?: -n ?\+?1| -\d)? (?P<path>[^\s*?\[|;]{1,400}/neuron\d{1,4}/[^\s*?\[|;]{1,400})"
+)
+_CELL = regex(rf"(?P<name>{_NAMED})[=:] ?(?P<value>\d{{1,20}})(?!\S*[^\s,;])")
+_ENTRY_OF_DEVICE = regex(rf"(?=\S*neuron\d){anonymous(_ENTRY)}")
+_PATHED = regex(rf"==> \S*{_PART}/\S+ <==\s*$|{_ENTRY.pattern}|{anonymous(_ROW)}")
 _CAPTURE = regex(rf"{_PATHED.pattern}|\S{{1,400}}\s*$")
 _VALUE = regex(rb"\s*[\w,. -]{0,400}\s*")
 #: A file of sysfs holds one value (bytes).
@@ -82,15 +105,46 @@ def _from_file(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
-    """The facts of a text capture: `path:value` lines (grep -r) or `==> path <==` headings (tail, head)."""
-    return _facts(inp, _readings(output(lines)))
+    """The facts of a text capture: `path:value` lines (grep -r), `==> path <==` headings (tail, head), commands that show one
+    file (cat), or rows of devices."""
+    return _facts(inp, _readings(lines))
+
+
+def captures(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """What of a longer text shows files of the driver: runs of lines that stand together."""
+    run: list[Line] = []
+    below = False  # a heading
+    for line in lines:
+        heads = _heading(line.text) is not None
+        blank = bool(run) and not line.text.strip()
+        if heads or below or blank or _ENTRY_OF_DEVICE.match(line.text) or _ROW.match(line.text):
+            run.append(line)
+        elif run:
+            yield run
+            run = []
+        below = heads
+    if run:
+        yield run
+
+
+def _heading(text: str) -> str | None:
+    """The path of the file that is shown below this line."""
+    if header := _HEADER.match(text):
+        return header["path"] if _OF_DEVICE.search(header["path"]) else None
+    shown = _SHOWS.fullmatch(command_of(text) or "") if _OF_DEVICE.search(text) else None
+    return shown["path"] if shown else None
 
 
 def _readings(lines: Iterable[Line]) -> Iterator[_Reading]:
     heading: tuple[str, ...] | None = None
     for line in lines:
-        if header := _HEADER.match(line.text):
-            heading = PurePosixPath(header["path"]).parts
+        if path := _heading(line.text):
+            heading = PurePosixPath(path).parts
+        elif not is_output(line.text):
+            continue
+        elif row := _ROW.match(line.text):
+            for cell in _CELL.finditer(line.text):
+                yield _Reading((row["node"], cell["name"]), cell["value"], line)
         elif entry := _ENTRY.match(line.text):
             yield _Reading(PurePosixPath(entry["path"]).parts, entry["value"].strip(), line)
         elif heading is not None:

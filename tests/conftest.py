@@ -1,5 +1,5 @@
-"""What holds for all tests: nothing is kept in the home of who runs them, nor are packs of theirs found there, and
-`builtin_rules` is importable by its name."""
+"""What holds for all tests: nothing is kept in the home of who runs them, nor are packs of theirs found there, none fails for
+being slow, and `builtin_rules` is importable by its name."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
+settings.register_profile("no clock", deadline=None)
+settings.load_profile("no clock")
 
 
 def pytest_configure(config: pytest.Config) -> None:

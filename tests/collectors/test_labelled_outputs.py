@@ -26,6 +26,14 @@ def test_each_host_has_what_it_printed(text: str) -> None:
     assert members(text) == {"nodes/rb-5/1": FIVE, "nodes/rb-6/2": SIX}
 
 
+def test_counters_of_the_driver_are_those_of_each_host() -> None:
+    path = "/sys/devices/virtual/neuron_device/neuron3/stats/hardware/sram_ecc_uncorrected"
+    assert members(f"rb-5: {path}:0\nrb-6: {path}:2\n") == {
+        "nodes/rb-5/1": f"{path}:0\n",
+        "nodes/rb-6/2": f"{path}:2\n",
+    }
+
+
 def test_commands_stand_above_and_each_has_its_own_output() -> None:
     text = f'$ pdsh -w rb-[5-6] "dpkg -l"\n{DPKG}pdsh@head: rb-7: ssh exited with exit code 255\n$ pdsh -w rb-[5-6] uname -r\n'
     text += "rb-5: 6.8.0-1049-aws\nrb-6: 6.8.0-1036-aws\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from host_captures import LSMOD, MODINFO
-from snapshot_inputs import as_input, by_kind, facts_of, one
+from snapshot_inputs import as_input, by_kind, claimed_by, facts_of, one
 
 from neuron_doctor.collectors.modules import parse_lsmod
 from neuron_doctor.collectors.snapshot import read_lines
@@ -53,3 +53,9 @@ def test_modinfo_names_the_driver_that_is_installed() -> None:
 
 def test_modinfo_of_another_module_gives_nothing() -> None:
     assert facts_of(MODINFO.replace("neuron.ko", "nvme.ko")) == []
+
+
+def test_a_version_below_its_command_is_read_alone_and_a_terminal_that_begins_so_is_left_to_others() -> None:
+    asked = "$ modinfo -F version neuron\n2.27.4.0\n"
+    assert one(facts_of(asked), "version").data == {"component": "driver-installed", "version": "2.27.4.0"}
+    assert claimed_by(f"{asked}$ uptime\n 10:00 up 3 days\n".encode()) == []

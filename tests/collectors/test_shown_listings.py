@@ -35,7 +35,18 @@ DENSE = json.dumps(json.loads(NEURON_LS_JSON)) + "\n"
 ROWS = "[" + ",\n ".join(json.dumps(entry) for entry in json.loads(NEURON_LS_JSON)) + "]\n"
 INDENTED = "".join(f"  {line}\n" for line in NEURON_LS_JSON.splitlines())
 FORMS = [NEURON_LS_TABLE, NEURON_LS_JSON, DENSE, ROWS, INDENTED]
-LISTED = {"device", "device-user", "device-count", "pci-device", "module", "file-system", "version", "identity"}
+LISTED = {
+    "counter",
+    "device-state",
+    "device",
+    "device-user",
+    "device-count",
+    "pci-device",
+    "module",
+    "file-system",
+    "version",
+    "identity",
+}
 NOISE = st.lists(st.sampled_from(["", "EFA devices: 16", "[rank0]: step 3", "| a | b |", "[1, 2]", "[", "]", "NEURON"]))
 
 
@@ -103,7 +114,7 @@ def test_a_listing_that_may_go_on_behind_the_first_64_kib_is_left_out(form: str)
         ("lspci", LSPCI, lspci.COLLECTORS),
         ("sudo lspci -nn | grep -i amazon", LSPCI_NUMERIC, lspci.COLLECTORS),
         ("lsmod", LSMOD, modules.COLLECTORS[:1]),
-        ("modinfo neuron", MODINFO, modules.COLLECTORS[1:]),
+        ("modinfo neuron", MODINFO, modules.COLLECTORS[1:2]),
         ("dpkg -l | grep neuron", DPKG, packages.COLLECTORS),
         ("uname -a", UNAME, uname.COLLECTORS),
         ("df -h", DF, file_systems.COLLECTORS),
@@ -147,3 +158,84 @@ def test_below_a_command_that_shows_less_or_more_nothing_is_counted(command: str
 )
 def test_what_is_no_listing_says_nothing(text: str) -> None:
     assert listed(text) == []
+
+
+NODE = "/sys/devices/virtual/neuron_device"
+COUNTED = (
+    f"{NODE}/neuron3/stats/hardware/sram_ecc_uncorrected:2\n{NODE}/neuron4/stats/hardware/sram_ecc_uncorrected:0\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "device"),
+    [
+        (f"$ grep -r . {NODE}/neuron*/stats/hardware/\n{COUNTED}", 3),
+        (f"checking the counters\n{COUNTED}", 3),
+        (f"$ cat {NODE}/neuron7/stats/hardware/sram_ecc_uncorrected\n2\n", 7),
+        (f"$ tail -n +1 {NODE}/neuron*/reset\n==> {NODE}/neuron5/stats/hardware/sram_ecc_uncorrected <==\n2\n", 5),
+        ("$ ./counters.sh\nneuron6 core_count=2 sram_ecc_uncorrected=2 mem_ecc_uncorrected=0\n", 6),
+    ],
+)
+def test_counters_of_the_driver_are_read_among_other_lines(shown: str, device: int) -> None:
+    asked = f"[root@n7 ~]# {shown.removeprefix('$ ')}"
+    text = f"prolog of the job {'-' * 60}\n[root@n7 ~]# date\nTue Jun  9 13:35:12 UTC 2026\n{asked}done\n"
+    found = [fact for fact in of_text(text) if fact.kind == "counter" and fact.data["last"]]
+    assert [(fact.data["name"], fact.data["last"], fact.place.device) for fact in found] == [
+        ("sram_ecc_uncorrected", 2, device)
+    ]
+
+
+@pytest.mark.parametrize(
+    "said", [f"cat: {NODE}/neuron7/reset: No such file or directory\n", f"see {NODE}/neuron7/reset: 2\n"]
+)
+def test_what_only_speaks_of_a_counter_is_none(said: str) -> None:
+    assert of_text(f"epilog\n{said}epilog\n") == []
+
+
+@pytest.mark.parametrize(
+    ("shown", "component"),
+    [
+        ("$ modinfo -F version neuron\n2.27.4.0\n", "driver-installed"),
+        ("$ modinfo neuron | grep ^version\nversion:        2.27.4.0\n", "driver-installed"),
+        ("$ modinfo --field=version efa\n2.27.4.0\n", "efa-driver-installed"),
+        ("$ cat /sys/module/neuron/version\n2.27.4.0\n", "driver-loaded"),
+    ],
+)
+def test_one_version_below_its_command_is_that_of_the_driver(shown: str, component: str) -> None:
+    [version] = [fact for fact in of_text(f"epilog {'=' * 60}\n{shown}$ date\n") if fact.kind == "version"]
+    assert version.data == {"component": component, "version": "2.27.4.0"}
+
+
+def test_one_version_of_another_module_is_not() -> None:
+    assert of_text("epilog\n$ modinfo -F version nvme\n1.0\n$ cat /sys/module/nvme/version\n1.0\n") == []
+
+
+NAMES = [f"/dev/neuron{n}" for n in range(16) if n != 9]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        f"$ ls /dev/neuron*\n{'  '.join(NAMES)}\n",
+        "$ ls /dev/neuron*\n" + "\n".join(NAMES) + "\n",
+        "$ ls -l /dev/neuron*\n" + "".join(f"crw-rw-rw- 1 root root 239, 0 Aug 30 21:00 {name}\n" for name in NAMES),
+        "$ ls /dev | grep neuron\n" + "".join(name.removeprefix("/dev/") + "\n" for name in NAMES),
+        "$ ls /dev/neuron* | wc -l\n15\n",
+        "$ ls -1 /dev/neuron[0-9]* | wc -l\n15\n",
+    ],
+)
+def test_the_nodes_of_devices_are_counted(shown: str) -> None:
+    [count] = [fact for fact in of_text(f"epilog {'=' * 60}\n{shown}$ date\n") if fact.kind == "device-count"]
+    assert (count.data["neuron"], count.data["expected_neuron"]) == (15, 16)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "$ ls /dev/neuron* | head -3\n/dev/neuron0\n",
+        "$ ls /dev\nneuron0 null\n",
+        "$ ls /dev/neuron* | wc -l\nfifteen\n",
+    ],
+)
+def test_what_does_not_show_all_nodes_counts_none(shown: str) -> None:
+    assert [fact for fact in of_text(f"epilog\n{shown}$ date\n") if fact.kind == "device-count"] == []

@@ -111,3 +111,23 @@ def test_a_counter_that_is_no_number_is_a_problem() -> None:
 @pytest.mark.parametrize("text", ["stats/loss: 0.31\nstats/step: 7\n", "==> logs/rank0.log <==\nall is well\n", "42\n"])
 def test_other_texts_with_paths_and_numbers_are_not_sysfs(text: str) -> None:
     assert claimed_by(text.encode()) == []
+
+
+ROWS = "".join(
+    f"neuron{n} state=1 core_count=4 serial=c8{n:02}f mem_ecc_uncorrected={int(n == 5)} sram_ecc_uncorrected=0\n"
+    for n in range(16)
+    if n != 9
+)
+
+
+def test_a_row_of_counters_for_each_device_is_read() -> None:
+    facts = by_kind(facts_of(ROWS))
+    found = {f.place.device: f.data["last"] for f in facts["counter"] if f.data["name"] == "mem_ecc_uncorrected"}
+    assert found == {n: int(n == 5) for n in range(16) if n != 9}
+    count = one(facts["device-count"], "device-count").data
+    assert (count["neuron"], count["expected_neuron"]) == (15, 16)
+
+
+@pytest.mark.parametrize("row", ["neuron3 loss=0.3 step=4\n", "neuron0: started\n", "neuron3 sram_ecc_uncorrected\n"])
+def test_other_rows_about_a_device_are_not(row: str) -> None:
+    assert claimed_by(row.encode() * 4) == []
