@@ -218,6 +218,18 @@ def workload_facts(
         yield Fact("workload", data, place_in_cluster(inp, Place()), span, inp.source_id, instant)
 
 
+def asks_for_neuron(text: str) -> bool:
+    """Whether the text of an object names a resource that is Neuron's."""
+    return any(resource in text for resource, of in RESOURCES.items() if of != "efa")
+
+
+def spec_facts(inp: Input, span: Span, kind: str, namespace: str, name: str) -> Iterator[Fact]:
+    """A `job-spec` fact: an object that runs a job to its end was collected itself, and not a row of a table."""
+    if name:
+        data: dict[str, Value] = {"object": kind, "namespace": namespace, "name": name}
+        yield Fact("job-spec", data, place_in_cluster(inp, Place()), span, inp.source_id)
+
+
 def is_queued(kind: str) -> bool:
     """Whether objects of this kind stand in a queue until they are admitted."""
     return kind in QUEUED

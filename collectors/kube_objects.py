@@ -18,6 +18,7 @@ from neuron_doctor.collectors.kube import (
     Container,
     Ending,
     Event,
+    asks_for_neuron,
     condition_fact,
     container_facts,
     ending,
@@ -30,6 +31,7 @@ from neuron_doctor.collectors.kube import (
     place_in_cluster,
     queued_facts,
     speaks_of_health,
+    spec_facts,
     workload_facts,
 )
 from neuron_doctor.collectors.timestamps import dated
@@ -180,9 +182,11 @@ def _workload(inp: Input, document: Document, element: Element) -> Iterator[Fact
     shown = next(
         (key for key in ("completionTime", "conditions", "jobStatus", "phase") if members.dig(status, key)), "kind"
     )
-    told = kind_of(value), members.text(names, "namespace"), members.text(names, "name"), states, when
+    who = kind_of(value), members.text(names, "namespace"), members.text(names, "name")
     span = document.quote(element, shown)
-    yield from workload_facts(inp, span, *told)
+    yield from workload_facts(inp, span, *who, states, when)
+    if asks_for_neuron(document.text[element.start : element.end]):
+        yield from spec_facts(inp, document.quote(element, "name", who[-1] or None), *who)
     for pod in failed_pods(members.dig(status, "nodes")):
         yield Fact("attempt", pod.data, place_in_cluster(inp, Place()), span, inp.source_id)
 

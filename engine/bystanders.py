@@ -5,6 +5,7 @@ the job whose logs were collected."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -97,6 +98,7 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     pods &= {pod_of(place.container) for place in told if place.container} | set(
         names_of_files(sources, controllers | agents)
     )
+    pods |= set(_of_specs(listed))
     words = frozenset(word_of(pod) for pod in pods)
     homes = _homes(listed, words)
     hosts = frozenset(place.host for place in told if place.host) | {n for n in homes.values() if n}
@@ -119,6 +121,20 @@ def _lost_before(listed: Sequence[Fact], pods: Collection[str], homes: Mapping[s
             since_then = {pod for pod, job in job_of.items() if job in made}
             if since_then and all(pod in since_then or homes.get(pod) not in (None, host) for pod in pods):
                 yield host
+
+
+def _of_specs(listed: Iterable[Fact]) -> Iterator[str]:
+    """The pods of a job whose object was collected by itself, as somebody does who asks about that job: pods that wait for a
+    place have no logs."""
+    specs: dict[str, set[str]] = defaultdict(set)
+    pods: set[str] = set()
+    for fact in listed:
+        if fact.kind == "job-spec":
+            specs[fact.source].add(str(fact.data["name"]))
+        elif fact.place.container:
+            pods.add(pod_of(fact.place.container))
+    asked = tuple(f"{name}-" for names in specs.values() if len(names) == 1 for name in names)
+    return (pod for pod in pods if pod.startswith(asked))
 
 
 def _of_pods(fact: Fact, pods: Collection[str]) -> bool:

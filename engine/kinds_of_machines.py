@@ -163,6 +163,13 @@ OF_MACHINES = (
         "object:str namespace:str name:str state:str alone:bool",
     ),
     kind_of(
+        "job-spec",
+        "the object itself of a job of Kubernetes (Job, JobSet, PyTorchJob, ...) that asks for Neuron devices: its pods are "
+        "called after it, and whoever collected it asks about that job",
+        "kubectl",
+        "object:str namespace:str name:str",
+    ),
+    kind_of(
         "queued",
         "a job that a queue of Kubernetes (a Workload of Kueue, a PodGroup) has not admitted: `message` says for what it waits",
         "kubectl",

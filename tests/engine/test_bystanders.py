@@ -251,6 +251,30 @@ def test_a_failed_job_of_whose_pods_nothing_was_collected_is_of_others(tmp_path:
     assert roles["job-failed"] is found
 
 
+def spec(name: str, source: str = "pods") -> Fact:
+    data = {"object": "Job", "namespace": "ml", "name": name}
+    return replace(hit("y", source=source, offset=len(name)), kind="job-spec", data=data)
+
+
+@pytest.mark.parametrize(
+    ("told", "role"),
+    [
+        ((spec("sft"),), Role.ROOT),
+        ((spec("eval"),), Role.CONTEXT),
+        ((spec("sft"), spec("eval")), Role.CONTEXT),  # a list of whatever runs in a namespace
+        ((), Role.CONTEXT),
+    ],
+)
+def test_the_pods_of_a_job_whose_object_was_collected_are_of_the_job_though_they_wait_and_have_no_logs(
+    tmp_path: Path, told: tuple[Fact, ...], role: Role
+) -> None:
+    rules = (rule("waits", "record: waiting", cause="bug", patterns=("waiting",)),)
+    waiting = hit("waiting", source="pods", offset=600, container="sft-worker-0")
+    facts = (listed("notebook-a-0", "n1"), waiting, *told)
+    found = diagnose(pack(tmp_path, *rules), Collection((source("notebook-a-0.log"), PODS), facts))
+    assert [finding.role for finding in found.findings] == [role]
+
+
 LOST = """\
 LAST SEEN   TYPE      REASON          OBJECT                  MESSAGE
 {job}         Normal    MPIJobCreated   mpijob/moe              MPIJob ml/moe is created.
