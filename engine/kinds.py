@@ -88,6 +88,18 @@ _OF_JOBS = (
     kind_of(
         "another-try", "a script says that it starts its program anew, and counts (see engine.ended_well)", TEXT, ""
     ),
+    kind_of(
+        "service-start",
+        "a server says that it starts, or that it loads the model `what` (see engine.services)",
+        TEXT,
+        "what:str",
+    ),
+    kind_of(
+        "service-up",
+        "a server, or the model `what` of one, has come up; `again`: a program says so of its runtime, and not at its first attempt",
+        TEXT,
+        "what:str again:bool",
+    ),
     kind_of("restart", "a launcher says that it starts its workers anew, or has", TEXT, "launcher:str started:bool"),
     kind_of(
         "step-time",

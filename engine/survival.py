@@ -15,6 +15,7 @@ from neuron_doctor.engine.facts import Clock, Fact, Place, pod_of
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.moments import Moment
 from neuron_doctor.engine.regexes import regex
+from neuron_doctor.engine.services import Services, services_of
 from neuron_doctor.engine.timeline import Timeline
 
 #: A rank that goes on for so long after an error has survived it (its log may lag that of the dead by less).
@@ -38,7 +39,8 @@ _CLOCKS = 16
 
 class Progress(Struct, frozen=True):
     """The signs of progress: those of each source, when those of each rank were, the latest of all by each clock (of
-    services, by each pod), where each attempt ran, and what launchers say in each log of workers that they started anew."""
+    services, by each pod), where each attempt ran, what launchers say in each log of workers that they started anew, and what
+    servers say of their own starts."""
 
     by_source: Mapping[str, list[Fact]]
     by_rank: Mapping[int, list[Moment]]
@@ -47,6 +49,7 @@ class Progress(Struct, frozen=True):
     clocks: Timeline
     hosts: AttemptHosts
     restarts: Mapping[str, list[Fact]] = MappingProxyType({})
+    services: Services = Services(MappingProxyType({}))
 
 
 def progress_of(facts: Sequence[Fact], clocks: Timeline) -> Progress:
@@ -67,7 +70,9 @@ def progress_of(facts: Sequence[Fact], clocks: Timeline) -> Progress:
                 by_rank[fact.place.rank].append(moment)
     attempts = [f.place.attempt for found in by_source.values() for f in found if f.place.attempt is not None]
     last = max(attempts, default=-1)
-    return Progress(by_source, by_rank, _latest(dated, clocks), last, clocks, attempt_hosts(facts), restarts)
+    return Progress(
+        by_source, by_rank, _latest(dated, clocks), last, clocks, attempt_hosts(facts), restarts, services_of(facts)
+    )
 
 
 def _latest(dated: Iterable[tuple[Fact, Moment]], clocks: Timeline) -> tuple[tuple[Fact, Moment], ...]:
@@ -130,7 +135,7 @@ def _is_answered_below(fact: Fact, progress: Progress) -> bool:
 def _overcome(fact: Fact, progress: Progress, single: Collection[str], *, anew: bool) -> bool:
     if _is_of_earlier_attempt(fact, progress):
         return True
-    if _started_again(fact, progress):
+    if _started_again(fact, progress) or progress.services.came_up_after(fact):
         return True
     clocks = progress.clocks
     moment = clocks.moment(fact)
