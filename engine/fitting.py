@@ -36,6 +36,7 @@ _STATED: Mapping[str, frozenset[str]] = {
         "node-width": "processes",
         "node-rank": "number",
         "host-slots": "slots before behind",
+        "hosts-in-turn": "hosts before behind",
         "meeting-host": "name",
         "login": "name",
         "progress": "what value",

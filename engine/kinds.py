@@ -96,7 +96,7 @@ _OF_JOBS = (
     ),
     kind_of(
         "service-up",
-        "a server, or the model `what` of one, has come up; `again`: a program says so of its runtime, and not at its first attempt",
+        "a server, or the model `what` of one, has come up; `again`: a program says so of its runtime, at a later attempt",
         TEXT,
         "what:str again:bool",
     ),

@@ -223,6 +223,12 @@ OF_MACHINES = (
         "slots:str before:str behind:str",
     ),
     kind_of(
+        "hosts-in-turn",
+        "hosts that mpirun is told of without a number of ranks: `lark1,lark2`, and the options before and behind them",
+        TEXT,
+        "hosts:str before:str behind:str",
+    ),
+    kind_of(
         "listed-nodes",
         "nodes that a scheduler names, as it writes lists of them: `trn-[01-03],head`",
         TEXT,

@@ -7,7 +7,7 @@ So are the ranks of one log of which this log says where they run:
   name,
 - by where its ranks meet, which is the host of rank 0 (NEURON_RT_ROOT_COMM_ID), if something else knows a host of that name,
 - by the map of its launcher (`mpirun --display-map`), what it says of how it binds ranks, or the hosts that it was told to fill
-  (`mpirun -H lark1:32,lark2:32`), and
+  (`mpirun -H lark1:32,lark2:32`, `mpirun -np 2 -H lark1,lark2`), and
 - where a launcher reports how they ended (`srun: error: trn-b02: tasks 8-15: Exited with exit code 1`).
 
 And so is all of a log that is called after the number of a node (AWS Batch: `train/default/node2`, SageMaker: `algo-2`), if all
@@ -25,7 +25,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from neuron_doctor.engine.facts import Fact, ranks_of
-from neuron_doctor.engine.host_slots import filled_hosts
+from neuron_doctor.engine.host_slots import filled_hosts, hosts_in_turn
 from neuron_doctor.engine.hostnames import EC2_NAME
 from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.pods import nodes_of_pods
@@ -68,6 +68,8 @@ def _named_by_rank(facts: Sequence[Fact], known: Collection[str]) -> Iterable[tu
     for fact in facts:
         if fact.kind == "host-slots":
             yield from (((fact.source, "rank", rank), host) for rank, host in filled_hosts(fact))
+        elif fact.kind == "hosts-in-turn":
+            yield from (((fact.source, "rank", rank), host) for rank, host in hosts_in_turn(fact))
         elif fact.kind == "launcher-failure" and fact.place.host:
             yield from (((fact.source, "rank", rank), fact.place.host) for rank in ranks_of(fact.place))
         elif fact.kind == "identity" and fact.place.rank is not None:

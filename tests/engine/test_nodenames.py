@@ -200,3 +200,26 @@ def test_mpirun_fills_the_hosts_that_it_is_told_one_after_the_other(
     assert hosts(*ranks, huge) == [None] * 4
     twice = replace(command, data={**told, "slots": "n3:2,n3:2"})
     assert hosts(*ranks, twice) == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "found"),
+    [
+        ("-np 2", "./t5.sh 2>&1 | tee t5.log", ["n3", "n7"]),
+        ("", "-n 2 --map-by ppr:1:node ./t5.sh", ["n3", "n7"]),
+        ("-np 2 -N 1", "./t5.sh", ["n3", "n7"]),
+        ("-np 2", "--rank-by slot ./t5.sh", [None] * 2),
+        ("-np 2", "--hostfile h ./t5.sh", [None] * 2),
+        ("-np 4", "./t5.sh", [None] * 2),
+        ("", "./t5.sh", [None] * 2),
+    ],
+)
+def test_as_many_ranks_as_hosts_without_slots_are_one_on_each(
+    before: str, behind: str, found: list[str | None]
+) -> None:
+    told = {"hosts": "n3,n7", "before": before, "behind": behind}
+    command = Fact("hosts-in-turn", dict(told), Place(), Span("s"), "s")
+    ranks = [hit("x", rank=rank) for rank in (0, 1)]
+    assert hosts(*ranks, command) == found
+    twice = replace(command, data={**told, "hosts": "n3,n3"})
+    assert hosts(*ranks, twice) == [None] * 2

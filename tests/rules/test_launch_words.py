@@ -76,6 +76,25 @@ def test_the_hosts_that_mpirun_is_told_to_fill() -> None:
     assert not said("mpirun -np 64 --host lark1,lark2 python eval.py", "host-slots")
 
 
+def test_the_hosts_that_mpirun_is_told_of_without_slots() -> None:
+    line = "ml@lark1:~/run$ mpirun -np 2 --host lark1,lark-2 --tag-output ./t5.sh 2>&1 | tee t5.log"
+    told = {"before": "-np 2", "hosts": "lark1,lark-2", "behind": "--tag-output ./t5.sh 2>&1 | tee t5.log"}
+    assert [fact.data for fact in said(line, "hosts-in-turn")] == [told]
+    assert not said("mpirun -np 64 -H lark1:32,lark-2:32 ./t5.sh", "hosts-in-turn")
+    assert not said("usage: mpirun -np 2 -H lark1,lark-2 ./t5.sh", "hosts-in-turn")
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("[1,2]<stdout>:cedar starting 32 workers, LD_LIBRARY_PATH=/opt/amazon/efa/lib", "cedar"),
+        ("2: 2026-03-03 16:44:20 cedar: launching 64 processes", "cedar"),
+    ],
+)
+def test_the_script_that_starts_workers_on_a_host_says_which_it_is(line: str, word: str) -> None:
+    assert {(fact.data.get("word"), fact.place.rank) for fact in said(line, "identity")} == {(word, 2)}
+
+
 @pytest.mark.parametrize("line", ["--rdzv_endpoint 10.0.3.7:29400", "--master_addr llm-0.llm", "MASTER_ADDR=$HOST"])
 def test_an_address_a_name_in_a_domain_and_a_variable_are_no_hosts_to_meet_at(line: str) -> None:
     assert not said(f"torchrun {line} train.py", "meeting-host")
