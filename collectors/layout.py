@@ -62,6 +62,7 @@ from msgspec.structs import replace
 from neuron_doctor.collectors.hints import bare, has_shape_of_host, is_name_of_ec2, place_of_path, plain
 from neuron_doctor.collectors.host_trees import hosts_of_trees
 from neuron_doctor.collectors.known_hosts import known_hosts
+from neuron_doctor.collectors.labelled_headings import headed_by_labels
 from neuron_doctor.collectors.labelled_lines import hosts_of_labels, labelled
 from neuron_doctor.collectors.line_labels import KIND as LABEL
 from neuron_doctor.collectors.line_labels import placed_by_labels
@@ -137,6 +138,7 @@ def placed_by_layout(collection: Collection) -> Collection:
     ids = {source.path: source.id for source in sources if source.path in host_of}
     said = {id(facts[s.path][n]): labels[name] for s in sources for n, name in _labelled(s, facts, labels).items()}
     below = dict(_below_marks(collection, facts, host_of, HEADING, sectioned))
+    below |= dict(_below_marks(collection, facts, host_of, HEADING, headed_by_labels))
     below |= dict(_below_marks(collection, facts, host_of, LABEL, placed_by_labels))
     moved = [_moved(fact, host_of, ids, said, below) for fact in collection.facts]
     return _on_one_machine(Collection(sources, (*moved, *names_beside(facts, sources))))
