@@ -36,6 +36,7 @@ from neuron_doctor.engine.peoples_notes import without_notes
 from neuron_doctor.engine.pods import on_their_nodes
 from neuron_doctor.engine.pods_of_job import with_pods_of_job
 from neuron_doctor.engine.pods_that_ran import with_starts_made_good
+from neuron_doctor.engine.raised_statuses import with_ranks_that_raised
 from neuron_doctor.engine.recorder import ranks_text
 from neuron_doctor.engine.requeues import in_their_attempts
 from neuron_doctor.engine.retried_exceptions import without_retried
@@ -110,7 +111,10 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     facts = with_starts_made_good(without_old_containers(facts, sources), sources)
     facts = without_tasks_for_ranks(at_hosts_that_saw_them(facts, sources))
     facts = in_their_attempts(without_labels_for_hosts(facts, sources))
-    collection, facts = Collection(sources, tuple(facts)), at_their_nodenames(in_the_rank_of_their_terminal(facts))
+    collection, facts = (
+        Collection(sources, tuple(facts)),
+        at_their_nodenames(in_the_rank_of_their_terminal(with_ranks_that_raised(facts))),
+    )
     topology = survey(facts, collection.sources)
     if (at_hosts := at_hosts_of_their_devices(facts, topology)) is not facts:
         collection, facts = Collection(sources, tuple(at_hosts)), at_hosts
