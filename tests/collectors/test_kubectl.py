@@ -356,19 +356,6 @@ def test_any_cut_or_splice_of_an_output_is_read_without_an_exception(text: str, 
     list(COLLECTORS[0].collect(as_input((text[:start] + text[end:]).encode())))
 
 
-@pytest.mark.parametrize(
-    ("limit", "named"), [("aws.amazon.com/neuron: 16", ["dense"]), ("vpc.amazonaws.com/efa: 8", []), ("cpu: 4", [])]
-)
-def test_the_object_of_a_job_that_asks_for_devices_names_it_before_it_has_a_status(
-    limit: str, named: list[str]
-) -> None:
-    text = (
-        "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: dense, namespace: ml}\nspec:\n"
-        f"  tasks:\n  - name: worker\n    limits: {{{limit}}}\n"
-    )
-    assert [fact.data["name"] for fact in facts_of(text) if fact.kind == "job-spec"] == named
-
-
 def ends_of(text: str) -> set[tuple[str, str]]:
     return {(str(fact.data["name"]), str(fact.data["state"])) for fact in facts_of(text) if fact.kind == "workload"}
 
