@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from neuron_doctor.collectors import safe_pickle
 from neuron_doctor.collectors.base import UNREADABLE_JSON, Input, UnreadableInput
 from neuron_doctor.collectors.flight_recorder import PICKLE
-from neuron_doctor.collectors.fr_entries import Entry, backend_of, created_ns, integer, text
+from neuron_doctor.collectors.fr_entries import Entry, backend_of, created_ns, fresh, integer, text
 from neuron_doctor.collectors.fr_excerpt import excerpt_of
 from neuron_doctor.collectors.fr_groups import (
     Entries,
@@ -136,6 +136,7 @@ def _fact(inp: Input, data: bytes, dialect: str, top: Entry, entries: Entries) -
             "first_ns": first,
             "last_ns": last,
             "backend": _backend(ends),
+            "fresh": fresh(entries.rows),
             "peers": _nameless_members(top.get("pg_config")),
             "groups": tuple(groups),
         },

@@ -24,6 +24,8 @@ _MAX_DIGITS = 19
 _MAX_TENSORS = 4096
 _MAX_DIMENSIONS = 16
 _MAX_MS = 10**12
+#: What took longer may have completed long before the dump.
+_LONGEST_NS = 60 * 10**9
 
 #: `send 0->3`, `recv 0<-3`, `recv 3<-?`: this rank first, then its peer.
 _TRANSFER = regex(r"(?P<kind>send|recv) (?P<here>\d{1,9}|\?)(?:->|<-)(?P<there>\d{1,9}|\?)", re.ASCII)
@@ -79,6 +81,25 @@ def learns_starts(entries: Iterable[Entry]) -> bool:
     return any(
         entry.get("state") == "started" or integer(entry.get("time_discovered_started_ns"), 0) > 0 for entry in entries
     )
+
+
+def fresh(rows: Iterable[tuple[int, object]]) -> int:
+    """How many collectives had completed and were not retired yet when the dump was written, in groups of which others were.
+
+    A watchdog retires what has completed every 100 ms (`ProcessGroupNCCL.cpp`). One that stands retires nothing, however long ago
+    it was.
+    """
+    entries = [entry for _, entry in rows if type(entry) is dict and entry.get("state") == "completed"]
+    retired = {integer(entry.get("pg_id"), -1) for entry in entries if entry.get("retired") is True}
+    return sum(
+        entry.get("retired") is False and integer(entry.get("pg_id"), -1) in retired and _is_short(entry)
+        for entry in entries
+    )
+
+
+def _is_short(entry: Entry) -> bool:
+    created = created_ns(entry)
+    return 0 < created <= integer(entry.get("time_discovered_completed_ns"), 0) < created + _LONGEST_NS
 
 
 def is_named_transfer(entry: Entry) -> bool:

@@ -350,7 +350,8 @@ _OF_JOBS = (
         "fr-rank",
         "a flight-recorder dump: its rank's groups, status and in-flight operations (see engine.recorder)",
         "flight-recorder",
-        "version:str dialect:str entries:int whole:bool issued:int first_ns:int last_ns:int backend:str peers:str groups:list",
+        "version:str dialect:str entries:int whole:bool issued:int first_ns:int last_ns:int backend:str fresh:int peers:str "
+        "groups:list",
     ),
     kind_of(
         "collective",

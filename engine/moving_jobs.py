@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from neuron_doctor.engine.fault import Blame
 from neuron_doctor.engine.idle_ranks import show_ends
 from neuron_doctor.engine.process_groups import ProcessGroup
@@ -17,6 +19,8 @@ _TRANSIENT = _RUNNING | {"device-stuck", "rank-missing", "p2p-missing", "undecid
 _SEVERAL = 2
 #: So many devices get stuck at once by themselves: one holds up all others.
 _STUCK = 2
+#: At least one in so many dumps shows completions that were just seen, where a job moves.
+_FRESH = 2
 #: So many groups are named in a sentence.
 _SHOWN = 4
 
@@ -26,6 +30,7 @@ def of_a_hang(blames: list[Blame], groups: Sequence[ProcessGroup], dumps: Mappin
     moving = [one for one in blames if one.verdict == "moving"]
     if len(moved := [group for group in groups if group.went_on()]) >= _SEVERAL:
         return [_seen_going_on(moved)]
+    blames = _without_what_just_moved(blames, dumps)
     if moving and not any(one.culprits for one in blames):
         return moving
     if lags := _lags(blames, dumps):
@@ -36,6 +41,30 @@ def of_a_hang(blames: list[Blame], groups: Sequence[ProcessGroup], dumps: Mappin
         )
         return [_seen_moving(blames, seen_ending=ending)]
     return [_seen_several(blames)] if _are_several_stalls(blames) else blames
+
+
+def _without_what_just_moved(blames: list[Blame], dumps: Mapping[int, RankRecord]) -> list[Blame]:
+    """Without devices that are said to be stuck while the dumps of their own ranks show that they had just completed something.
+    Where most dumps do, those of all whom anything is blamed on among them, the hang would be no older than that."""
+    fresh = {rank for rank, dump in dumps.items() if dump.fresh}
+    if _FRESH * len(fresh) >= len(dumps) and fresh.issuperset(_culprits(blames)):
+        lasting = [one for one in blames if one.verdict not in _TRANSIENT]
+        told = "had seen collectives complete in the moment before their dumps were written: the job moved"
+        moving = Blame("moving", told, members=tuple(sorted(fresh)), about_ranks=True)
+        return lasting or ([moving] if blames else [])
+    return [
+        _just_moved(one) if one.verdict == "device-stuck" and not fresh.isdisjoint(one.culprits) else one
+        for one in blames
+    ]
+
+
+def _just_moved(one: Blame) -> Blame:
+    """What is said instead of a device of which one dump shows that it is stuck, and another that it was not."""
+    told = (
+        "had seen collectives complete in the moment before their dumps were written, and peers seem to be ahead of them: their "
+        "dumps were written later, or the hang was that young; take the dumps of all ranks again, at one time"
+    )
+    return replace(one, verdict="undecided", told=told, culprits=(), members=one.culprits)
 
 
 def _lags(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> list[Blame]:

@@ -104,7 +104,8 @@ class GroupRecord(NamedTuple):
 class RankRecord(Struct, frozen=True):
     """One dump: its rank, its groups, the fact that it came in. `whole`: the ring has lost no entry yet; `issued`: how
     many operations the rank has issued in all, 0 where unknown; `peers`: ranks that it lists for no group that it names;
-    `backend`: whose operations it holds, "" where that is not told."""
+    `backend`: whose operations it holds, "" where that is not told; `fresh`: how many collectives had completed so shortly
+    before it was written that nobody had retired them."""
 
     rank: int
     fact: Fact
@@ -116,6 +117,7 @@ class RankRecord(Struct, frozen=True):
     peers: str = ""
     first_ns: int = 0
     backend: str = ""
+    fresh: int = 0
 
     def last_record(self) -> int:
         """The place of the last operation that the dump describes; -1 where it describes none."""
@@ -146,6 +148,7 @@ def rank_record(fact: Fact, rank: int) -> RankRecord:
         peers=str(data.get("peers", "")),
         first_ns=int(str(data.get("first_ns", 0))),
         backend=str(data.get("backend", "")),
+        fresh=int(str(data.get("fresh", 0))),
     )
 
 

@@ -125,6 +125,26 @@ def test_a_dump_becomes_one_fact_with_its_groups_status_and_open_operations() ->
     assert group.recent[0].wait_us == 1500
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later", "expected"),
+    [
+        ({}, {"retired": False}, 1),
+        ({}, {}, 0),
+        ({"retired": False}, {"retired": False}, 0),
+        ({"pg_id": 1}, {"retired": False}, 0),
+        ({}, {"retired": False, "time_discovered_completed_ns": CREATED + 600 * 10**9}, 0),
+        ({}, {"retired": False, "time_discovered_completed_ns": None}, 0),
+    ],
+)
+def test_what_completed_in_the_moment_before_the_dump_is_what_a_watchdog_has_not_retired_yet(
+    earlier: dict[str, Any], later: dict[str, Any], expected: int
+) -> None:
+    """Not where it retires nothing in the group, nor what it has been seen to leave for longer than any moment."""
+    for as_json in (False, True):
+        content = dump(entry(0, **earlier), entry(1, **later), waiting(2))
+        assert fact_of(content, as_json=as_json).data["fresh"] == expected
+
+
 def as_torch_json(content: dict[str, Any]) -> dict[str, Any]:
     """As the `_json` handlers of torch write it: no stacks, zeros for null, status as text, no empty list."""
     found = copy.deepcopy(content)

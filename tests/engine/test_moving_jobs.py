@@ -32,6 +32,31 @@ def test_more_devices_than_get_stuck_at_once_show_that_completions_are_still_bei
     assert verdicts(on_hosts(facts, hosts) if hosts else facts) == expected
 
 
+@pytest.mark.parametrize(
+    ("fresh", "expected"),
+    [
+        ((), {"device-stuck": {5, 10}, "rank-missing": {15}}),
+        ((5,), {"device-stuck": {10}, "rank-missing": {15}}),
+        ((5, 10), {"rank-missing": {15}}),
+        (tuple(range(15)), {"rank-missing": {15}}),
+        (tuple(range(8, 16)), {"device-stuck": {5}, "rank-missing": {15}}),
+        (tuple(range(16)), {"moving": set()}),
+    ],
+)
+def test_a_device_that_had_just_completed_something_when_its_dump_was_written_is_not_stuck(
+    fresh: tuple[int, ...], expected: dict[str, set[int]]
+) -> None:
+    """Where all had, nothing is: what seems to be missing is on its way."""
+    mesh = Mesh(4, 4)
+    job = run(mesh, programs_of(mesh), Faults(host={15: 40}))
+    for rank in (5, 10):
+        for one in job.issued[rank][-7:]:
+            one.done_ns = 0
+    facts = facts_of(job)
+    facts = [replace(one, data={**one.data, "fresh": 2 * (one.place.rank in fresh)}) for one in facts]
+    assert verdicts(facts) == expected
+
+
 def on_hosts(facts: list[Fact], hosts: int) -> list[Fact]:
     """The dumps of ranks that are dealt out to so many hosts."""
     return [replace(fact, place=replace(fact.place, host=f"n{(fact.place.rank or 0) % hosts}")) for fact in facts]
