@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import comb
 
 from msgspec import Struct
@@ -29,6 +29,9 @@ _MOST_BY_CHANCE = 0.05
 #: The least that counts as waiting: where the device is timed, and where only the host's clock is (which sees a
 #: completion only when its watchdog looks, every 100 ms or less often).
 _TIMED_US, _SEEN_US = 5_000, 500_000
+#: Shorter waits on a timed device count where so many collectives of a group show them, which are so large a share of the time:
+#: tensor-parallel groups meet many times a step.
+_SHORT_US, _FREQUENT, _OF_ALL_TIME = 500, 16, 10
 
 
 class Straggler(Struct, frozen=True):
@@ -53,15 +56,15 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
     last: dict[int, Straggler] = {}
     delayed: set[int] = set()
     longest: list[tuple[set[int], float]] = []
-    shown = [(group, _telling(group)) for group in _of_one_stage(groups)]
-    looked_at = sum(len(telling) >= _TELLING for _, telling in shown)
-    for group, telling in shown:
-        for found in _last_in(group, telling):
+    shown = [(group, *_telling(group)) for group in _of_one_stage(groups)]
+    looked_at = sum(len(telling) >= _TELLING for _, telling, _ in shown)
+    for group, telling, floor in shown:
+        for found in _last_in(group, telling, floor):
             if looked_at * _chance(found) > _MOST_BY_CHANCE:
                 continue
             held = last.get(found.rank)
             last[found.rank] = found if held is None or found.wait_us > held.wait_us else held
-        delayed.update(_delayed(group, telling))
+        delayed.update(_delayed(telling, floor))
         longest.append((set(group.members), max(map(_typical_wait, telling), default=0)))
     sure = last.keys() - delayed
     together: set[int] = set()
@@ -80,10 +83,9 @@ def _chance(found: Straggler) -> float:
     return min(1.0, comb(found.of, found.times) * members / float(members) ** found.times)
 
 
-def _delayed(group: ProcessGroup, telling: list[dict[int, int]]) -> set[int]:
+def _delayed(telling: list[dict[int, int]], floor: int) -> set[int]:
     """The ranks that waited in nearly all of the collectives of a group in which anybody did."""
-    least = _floor(group)
-    waited = Counter(rank for row in telling for rank, wait in row.items() if wait - min(row.values()) >= least)
+    waited = Counter(rank for row in telling for rank, wait in row.items() if wait - min(row.values()) >= floor)
     return {rank for rank, times in waited.items() if times > _SHARE * len(telling)}
 
 
@@ -102,15 +104,16 @@ def _of_one_stage(groups: list[ProcessGroup]) -> list[ProcessGroup]:
     return [group for group in groups if is_one(set(group.ranks))]
 
 
-def _telling(group: ProcessGroup) -> list[dict[int, int]]:
+def _telling(group: ProcessGroup) -> tuple[list[dict[int, int]], int]:
     """Of the collectives of a group those in which most waited for the last of them, and not only as long as they do for
-    this one or that one when nobody is slow."""
+    this one or that one when nobody is slow; and what counts as waiting in it."""
     if len(group.members) < len(group.ranks) or len(group.ranks) == 1:
-        return []
+        return [], _SEEN_US
     waits = [(_typical_wait(row), row) for row in _waits(group)]
+    floor = _floor(group, [wait for wait, _ in waits])
     longest = sorted((wait for wait, _ in waits), reverse=True)[:_TELLING]
-    least = max(_floor(group), longest[-1] / _JITTER if longest else 0)
-    return [row for wait, row in waits if wait >= least]
+    least = max(floor, longest[-1] / _JITTER if longest else 0)
+    return [row for wait, row in waits if wait >= least], floor
 
 
 def _typical_wait(row: dict[int, int]) -> float:
@@ -118,12 +121,22 @@ def _typical_wait(row: dict[int, int]) -> float:
     return median(sorted(row.values())[1:]) - min(row.values())
 
 
-def _floor(group: ProcessGroup) -> int:
-    timed = all(member.record and member.record.starts for member in group.members.values())
-    return _TIMED_US if timed else _SEEN_US
+def _floor(group: ProcessGroup, waits: Iterable[float]) -> int:
+    if not all(member.record and member.record.starts for member in group.members.values()):
+        return _SEEN_US
+    short = [wait for wait in waits if wait >= _SHORT_US]
+    add_up = len(short) >= _FREQUENT and _OF_ALL_TIME * sum(short) >= _time_of(group)
+    return _SHORT_US if add_up else _TIMED_US
 
 
-def _last_in(group: ProcessGroup, telling: list[dict[int, int]]) -> Iterator[Straggler]:
+def _time_of(group: ProcessGroup) -> int:
+    """How long its members issued what is still described of it and has completed, in microseconds: on the one that did so
+    longest."""
+    described = [member.record.recent for member in group.members.values() if member.record and member.record.recent]
+    return max((recent[-1].created_ns - recent[0].created_ns for recent in described), default=0) // 1000
+
+
+def _last_in(group: ProcessGroup, telling: list[dict[int, int]], floor: int) -> Iterator[Straggler]:
     if len(telling) < _TELLING:
         return
     rank, times = Counter(min(row, key=lambda rank: (row[rank], rank)) for row in telling).most_common(1)[0]
@@ -131,7 +144,7 @@ def _last_in(group: ProcessGroup, telling: list[dict[int, int]]) -> Iterator[Str
     most = [row for row in telling if _typical_wait(row) >= _MOST * longest]
     own = median(row[rank] for row in most if rank in row)
     others = median(median(wait for peer, wait in row.items() if peer != rank) for row in most)
-    if times >= _SHARE * len(telling) and others - own >= _floor(group) and others >= _TIMES * own:
+    if times >= _SHARE * len(telling) and others - own >= floor and others >= _TIMES * own:
         yield Straggler(rank, group, times, len(telling), int(others - own))
 
 

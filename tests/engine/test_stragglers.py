@@ -52,6 +52,23 @@ def test_ranks_that_are_late_because_a_neighbour_is_late_are_no_stragglers(
     assert verdicts(facts_of(job, Recorder(timing=True))) == expected
 
 
+@pytest.mark.parametrize(
+    ("wait_ms", "short", "expected"),
+    [(2.5, 20, {"straggler": {2}}), (0.3, 20, {"healthy": set()}), (2.5, 12, {"healthy": set()})],
+)
+def test_waits_that_are_short_and_many_add_up_in_a_tensor_group(
+    wait_ms: float, short: int, expected: dict[str, set[int]]
+) -> None:
+    """Of 32 collectives that a dump describes, in as many milliseconds each, at least 16 and a tenth of the time."""
+    mesh = Mesh(2, 2)
+    job = run(mesh, {rank: [Op(mesh.groups["TENSOR"][rank])] * 40 for rank in range(4)}, Faults())
+    for rank, issued in job.issued.items():
+        for number, one in enumerate(issued):
+            waited = wait_ms if rank == 3 and number >= len(issued) - short else 0
+            one.started_ns = one.done_ns - int((0.4 + waited) * MS)
+    assert verdicts(facts_of(job, Recorder(timing=True))) == expected
+
+
 def test_ranks_that_come_last_by_chance_do_not_hide_the_one_that_is_slow() -> None:
     world = Pg("0", "default_pg", tuple(range(4)))
     job = run(Mesh(4, 1), {rank: [Op(world)] * 32 for rank in range(4)}, Faults())
