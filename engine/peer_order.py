@@ -11,7 +11,7 @@ from neuron_doctor.engine.gatherings import Gathering
 from neuron_doctor.engine.order_vote import Part, part_of
 from neuron_doctor.engine.recorder import COLLECTIVE, Operation, RankRecord
 
-#: Ranks run one program as far as this many operations before a place are the same on both, a collective among them.
+#: Ranks run one program as far as this many operations before a place are the same on both, and all since a collective.
 _BEFORE = 6
 #: So many of them tell for sure what belongs at the place; and so large a share must agree.
 _WITNESSES = 2
@@ -51,14 +51,27 @@ def _place(cycle: Iterable[Gathering], rank: int) -> int | None:
 def _told(rank: int, place: int, steps: Mapping[int, Mapping[int, Step]], inside: frozenset[int]) -> Counter[Step]:
     """What the ranks of the same program issued at a place of a rank, without those `inside` the circle."""
     own = steps[rank]
-    before = [number for number in range(place - _BEFORE, place) if number in own]
-    if not any(own[number][-1] >= 0 for number in before):
-        return Counter()
+    before = _before(place, own)
     return Counter(
         theirs[place]
         for peer, theirs in steps.items()
-        if peer not in inside and place in theirs and all(theirs.get(number) == own[number] for number in before)
+        if before
+        and peer not in inside
+        and place in theirs
+        and all(theirs.get(number) == own[number] for number in before)
     )
+
+
+def _before(place: int, own: Mapping[int, Step]) -> list[int]:
+    """The operations before a place that tell which program a rank runs, and where in it: back to a collective, as the turns of a
+    pipeline look alike. None where the dump does not describe all of them."""
+    before = [number for number in range(place - _BEFORE, place) if number in own]
+    while before and not any(own[number][-1] >= 0 for number in before):
+        earlier = before[0] - 1
+        if earlier not in own:
+            return []
+        before.insert(0, earlier)
+    return before
 
 
 def _steps(dump: RankRecord) -> Iterator[tuple[int, Step]]:

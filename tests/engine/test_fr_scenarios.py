@@ -162,6 +162,26 @@ def test_of_two_ranks_that_wait_for_each_others_transfers_the_one_is_named_that_
     assert fact.data["members"] == (1, 1 + mesh.size // 2)
 
 
+def turns(mesh: Mesh, rank: int) -> list[Op]:
+    """A step in which two stages exchange many times between their collectives: the first one sends first."""
+    stages, world = mesh.groups["PIPELINE"][rank], mesh.groups["default_pg"][rank]
+    stage = stages.ranks.index(rank)
+    peer = stages.ranks[1 - stage]
+    kinds = ["recv", "send"] if stage else ["send", "recv"]
+    return [*[Op(stages, "", 64, peers=((kind, peer),)) for kind in kinds] * 12, Op(world)]
+
+
+@pytest.mark.parametrize("at", [4, 10, 20])
+def test_who_left_the_order_far_behind_the_last_collective_is_told_by_its_peers_back_to_there(at: int) -> None:
+    """The rings hold no whole round: a habit of their own they do not tell."""
+    mesh = Mesh(1, 3, 2)
+    programs = {rank: turns(mesh, rank) * 3 for rank in range(mesh.size)}
+    last = len(programs[4]) - len(turns(mesh, 4)) + at
+    programs[4][last], programs[4][last + 1] = programs[4][last + 1], programs[4][last]
+    facts = facts_of(run(mesh, programs, Faults(), ahead=12), Recorder(ring=28))
+    assert verdicts(facts) == {"p2p-order": {4}}
+
+
 def test_stages_of_a_pipeline_that_begin_alike_and_do_not_go_on_alike_are_not_out_of_step() -> None:
     """The last stage does less between two collectives of the world: it has not left anything out."""
     mesh = Mesh(2, 1, 8)
