@@ -25,6 +25,7 @@ from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import GroupRecord, RankRecord, most_alone, named_ranks
 from neuron_doctor.engine.short_ranks import short_ranks, unbalanced
+from neuron_doctor.engine.sibling_rounds import short_of_siblings
 from neuron_doctor.engine.waitfor import bottoms, upstream
 
 #: The ranks that wait, directly or through others, are listed for this many faults; for more, those who wait directly.
@@ -329,6 +330,10 @@ def _of_mixed_cycle(
     if went_away := alone_elsewhere(cycle):
         return [went_away]
     collective = next((gathering for gathering in cycle if not gathering.is_transfer), cycle[0])
+    if left_out := short_of_siblings(cycle):
+        told = "left out transfers for which others wait, unlike in the round before and unlike other ranks of the same program"
+        here = next(gathering for gathering in cycle if gathering.is_transfer and set(gathering.absent) & set(left_out))
+        return [Blame("p2p-missing", told, left_out, gathering=here, about_ranks=True)]
     skipped = next((g for g in cycle if g.is_transfer and set(g.absent) & set(odd or ranks)), None)
     short = _short(hang, ranks, skipped) if skipped and not odd else None
     short = short if short and short.culprits else awaited_by_all(cycle) if skipped and not odd else None

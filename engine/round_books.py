@@ -15,6 +15,8 @@ from neuron_doctor.engine.process_groups import Member, ProcessGroup
 from neuron_doctor.engine.recorder import RECEIVE, SEND, GroupRecord, Operation, RankRecord
 
 _TWO = 2
+#: Where a ring begins that does not tell how much it has lost.
+_UNKNOWN = -2
 
 #: The source and the target of transfers, as recorded.
 _Ends = tuple[int, int]
@@ -274,11 +276,18 @@ def _left_out(
 
 def _transfers(dump: RankRecord) -> tuple[list[tuple[int, _Transfer]], int]:
     """The transfers of a rank in their order of issue, and the place from which those of every group are described."""
-    moved: list[tuple[int, _Transfer]] = []
-    since = -1
+    moved = [
+        (one.record, (group.name, one.kind, one.source, one.target)) for group in dump.groups for one in _listed(group)
+    ]
+    return sorted(moved), all_described_from(dump)
+
+
+def all_described_from(dump: RankRecord) -> int:
+    """The place from which a dump describes all transfers of its rank: where its ring begins, if it lists all that this holds."""
+    begin = -1 if dump.whole else dump.issued - dump.entries if dump.issued > dump.entries else _UNKNOWN
+    since = [begin]
     for group in dump.groups:
         listed = _listed(group)
-        moved += [(one.record, (group.name, one.kind, one.source, one.target)) for one in listed]
-        if listed and not (dump.whole and sum(pair.times for pair in group.pairs) == len(listed)):
-            since = max(since, min(one.record for one in listed))
-    return sorted(moved), since
+        if listed and (begin == _UNKNOWN or sum(pair.times for pair in group.pairs) != len(listed)):
+            since.append(min(one.record for one in listed))
+    return max(since)
