@@ -91,17 +91,21 @@ def _out_of_step(group: ProcessGroup) -> list[int]:
 
 def _first_odd(group: ProcessGroup, ranks: Sequence[int], before: int, ordinals: Iterable[int]) -> list[int]:
     """Of ranks in step at the place `before`, those few that are not at the first ordinal at which not all are; if all were
-    in step over nearly as long a way until then: ranks of several programs begin alike."""
-    longest = 0
+    in step over nearly as long a way until then: ranks of several programs begin alike. Those that went as far as all had gone
+    before, where the many never did, are not the odd ones."""
+    ways = {0}
     for ordinal in ordinals:
         records = {rank: one.record for rank in ranks if (one := group.members[rank].at(ordinal))}
         counts = Counter(records.values()).most_common(2)
         usual, times = counts[0] if counts else (before, 0)
         if len(counts) > 1:
-            tried = _WAY * longest >= usual - before
+            tried = _WAY * max(ways) >= usual - before
             odd = [rank for rank, record in records.items() if record != usual]
+            if usual - before not in ways and all(records[rank] - before in ways for rank in odd):
+                return []
             return odd if tried and times > counts[1][1] else []
-        longest, before = max(longest, usual - before), usual
+        ways.add(usual - before)
+        before = usual
     return []
 
 

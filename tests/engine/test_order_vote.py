@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fr_simulator import Faults, Mesh, Op, Pg, facts_of, run
+from fr_simulator import Faults, Mesh, Op, Pg, Recorder, facts_of, run
 from test_collectives import verdicts
 
 WORLD, TENSOR = Pg("0", "default_pg", (0, 1)), Pg("1", "tensor", (0, 1))
@@ -43,3 +43,25 @@ def test_many_are_named_where_the_past_of_each_tells_and_all_others_do_as_ever()
 
 
 _TOWERS = {"vl": (0, 1, 2, 3), "la": (2, 3, 4, 5), "va": (0, 1, 4, 5)}
+
+
+def test_of_three_the_one_that_goes_as_far_as_all_did_before_is_not_odd() -> None:
+    """Two of three last stages run a micro-batch less than ever, which their neighbours wait for."""
+    mesh = Mesh(1, 3, 3)
+
+    def step(rank: int, batches: int) -> list[Op]:
+        stages = mesh.groups["PIPELINE"][rank]
+        at = stages.ranks.index(rank)
+
+        def move(kind: str, stage: int) -> list[Op]:
+            here = 0 <= stage < len(stages.ranks)
+            return [Op(stages, "", 64, peers=((kind, stages.ranks[stage]),))] if here else []
+
+        turns = move("recv", at - 1) + move("send", at + 1), move("recv", at + 1) + move("send", at - 1)
+        reduced = [Op(mesh.groups["DATA"][rank]), Op(mesh.groups["default_pg"][rank])]
+        return [*turns[0] * batches, *turns[1] * batches, *reduced]
+
+    programs = {rank: step(rank, 4) * 5 + step(rank, 3 if rank in {6, 8} else 4) for rank in range(mesh.size)}
+    job = run(mesh, programs, Faults(), ahead=1 << 20)
+    found = [verdicts(facts_of(job, Recorder(ring=ring))) for ring in (30, 40, 500)]
+    assert found == [{"p2p-missing": set()}, {"p2p-missing": {6, 8}}, {"p2p-missing": {6, 8}}]
