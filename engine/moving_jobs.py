@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from neuron_doctor.engine.fault import Blame
 from neuron_doctor.engine.idle_ranks import show_ends
 from neuron_doctor.engine.process_groups import ProcessGroup
-from neuron_doctor.engine.recorder import RankRecord, named_ranks
+from neuron_doctor.engine.recorder import ROOTED, RankRecord, named_ranks
 
 #: What a collective looks like that runs, or ends, when the dumps are taken.
 _RUNNING = frozenset({"transport-stall", "partial-completion"})
@@ -44,25 +44,39 @@ def of_a_hang(blames: list[Blame], groups: Sequence[ProcessGroup], dumps: Mappin
 
 
 def _without_what_just_moved(blames: list[Blame], dumps: Mapping[int, RankRecord]) -> list[Blame]:
-    """Without devices that are said to be stuck while the dumps of their own ranks show that they had just completed something.
-    Where most dumps do, those of all whom anything is blamed on among them, the hang would be no older than that."""
+    """Without devices that are said to be stuck while the dumps of their own ranks show that they had just completed something,
+    or are older than those of their peers. Where most dumps show completions, those of all whom anything is blamed on among
+    them, the hang would be no older than that."""
     fresh = {rank for rank, dump in dumps.items() if dump.fresh}
     if _FRESH * len(fresh) >= len(dumps) and fresh.issuperset(_culprits(blames)):
         lasting = [one for one in blames if one.verdict not in _TRANSIENT]
         told = "had seen collectives complete in the moment before their dumps were written: the job moved"
         moving = Blame("moving", told, members=tuple(sorted(fresh)), about_ranks=True)
         return lasting or ([moving] if blames else [])
-    return [
-        _just_moved(one) if one.verdict == "device-stuck" and not fresh.isdisjoint(one.culprits) else one
-        for one in blames
-    ]
+    stuck = [one for one in blames if one.verdict == "device-stuck"]
+    moved = {id(one) for one in stuck if not fresh.isdisjoint(one.culprits) or _is_older(one)}
+    return [_just_moved(one) if id(one) in moved else one for one in blames]
+
+
+def _is_older(one: Blame) -> bool:
+    """Whether a device had not even started, while it worked on an earlier collective, what peers completed, which they cannot
+    have before it starts: then its dump shows a moment before that."""
+    group = one.gathering.group if one.gathering and not one.momentary else None
+    members = [group.members[rank] for rank in one.culprits if rank in group.members] if group else []
+    top = max((member.done for member in group.members.values()), default=-1) if group else -1
+    pending = [(member.at(top), member.record.pending) for member in members if member.record]
+    return any(
+        last is not None and last.state == "scheduled" and last.name not in ROOTED and waits[0].state == "started"
+        for last, waits in pending
+        if waits
+    )
 
 
 def _just_moved(one: Blame) -> Blame:
     """What is said instead of a device of which one dump shows that it is stuck, and another that it was not."""
     told = (
-        "had seen collectives complete in the moment before their dumps were written, and peers seem to be ahead of them: their "
-        "dumps were written later, or the hang was that young; take the dumps of all ranks again, at one time"
+        "seems to lag behind its peers, by a dump that shows a moment in which its device still moved: it was written before "
+        "theirs, or the hang was that young; take the dumps of all ranks again, at one time"
     )
     return replace(one, verdict="undecided", told=told, culprits=(), members=one.culprits)
 

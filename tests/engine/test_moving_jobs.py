@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fr_simulator import Faults, Mesh, Op, facts_of, run
+from fr_simulator import Faults, Mesh, Op, Recorder, facts_of, run
 from msgspec.structs import replace
 from test_collectives import programs_of, verdicts
 
@@ -55,6 +55,18 @@ def test_a_device_that_had_just_completed_something_when_its_dump_was_written_is
     facts = facts_of(job)
     facts = [replace(one, data={**one.data, "fresh": 2 * (one.place.rank in fresh)}) for one in facts]
     assert verdicts(facts) == expected
+
+
+@pytest.mark.parametrize(("started", "expected"), [(7, {"device-stuck": {5}}), (1, {}), (2, {})])
+def test_a_device_that_had_not_started_what_peers_completed_is_not_stuck_but_its_dump_is_older(
+    started: int, expected: dict[str, set[int]]
+) -> None:
+    mesh = Mesh(4, 4)
+    job = run(mesh, programs_of(mesh), Faults(host={15: 40}))
+    for number, one in enumerate(job.issued[5][-7:]):
+        one.done_ns = 0
+        one.started_ns = one.started_ns if number < started else 0
+    assert verdicts(facts_of(job, Recorder(timing=True))) == expected | {"rank-missing": {15}}
 
 
 def on_hosts(facts: list[Fact], hosts: int) -> list[Fact]:
