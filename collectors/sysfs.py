@@ -54,7 +54,7 @@ _ENTRY = regex(rf"(?P<path>(?:[^\s:=]*/)?{_PART}/[^\s:=]+)(?:\s*[:=]\s*|\s+)(?P<
 _NAMED = "|".join(sorted(_ALWAYS | {"core_count"}, reverse=True))
 _ROW = regex(
     rf"(?P<node>neuron\d{{1,4}}):?(?=[^\n]{{0,2000}}\s(?:{_NAMED})[=:] ?\d)"
-    r"(?:\s{1,20}[\w.-]{1,80}[=:] ?[^\s=]{1,80}[,;]?){1,40}\s*$"
+    r"(?:\s{1,20}[\w.-]{1,80}[=:] ?[^\s=]{1,80}){1,40}\s*$"
 )
 #: A path of a device, and a command that shows one file below it.
 _OF_DEVICE = regex(r"(?:neuron_device/|^|[\s/])neuron\d{1,4}/")
