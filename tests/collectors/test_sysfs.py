@@ -128,6 +128,14 @@ def test_a_row_of_counters_for_each_device_is_read() -> None:
     assert (count["neuron"], count["expected_neuron"]) == (15, 16)
 
 
-@pytest.mark.parametrize("row", ["neuron3 loss=0.3 step=4\n", "neuron3 core_count=2" + " a=1," * 39 + " =\n", "neuron0: started\n", "neuron3 sram_ecc_uncorrected\n"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        "neuron3 loss=0.3 step=4\n",
+        "neuron3 core_count=2" + " a=1," * 39 + " =\n",
+        "neuron0: started\n",
+        "neuron3 sram_ecc_uncorrected\n",
+    ],
+)
 def test_other_rows_about_a_device_are_not(row: str) -> None:
     assert claimed_by(row.encode() * 4) == []
