@@ -65,12 +65,14 @@ _READERS: dict[str, tuple[Collector, ...]] = {
 _READERS_OF_PATHS: tuple[tuple[str, str, tuple[Collector, ...]], ...] = (
     ("ls", "/dev", device_nodes.COLLECTORS),
     ("cat", "/sys/module/", modules.COLLECTORS),
+    ("cat", "/proc/", ulimit.COLLECTORS),
+    ("grep", "/proc/", ulimit.COLLECTORS),
 )
 #: What is looked for beside the patterns of the rules: the title of a table, a member of the array, and the name of one of these
 #: commands. What stands before it is not: Vectorscan 5.4.12 loses lines for which it has to find one class behind another.
 _LISTS = (
     r"\| NEURON |\"neuron_device\"|neuron_device/neuron\d|/stats/hardware/\w|_ecc_uncorrected[=:]|/dev/neuron[*\[?]"
-    r"|ls /dev \| grep|cat /sys/module/"
+    r"|ls /dev \| grep|cat /sys/module/|/proc/\S{1,40}/limits"
 )
 _COMMANDS = "|".join(sorted(_READERS, reverse=True))
 LISTING = Pattern("listing", rf"{_LISTS}|[ /](?:{_COMMANDS})\b", emits="section")

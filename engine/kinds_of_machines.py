@@ -64,8 +64,8 @@ OF_MACHINES = (
     ),
     kind_of(
         "device-user",
-        "a process that holds a device, as neuron-ls lists it",
-        "neuron-ls",
+        "a process that holds a device, as neuron-ls, lsof or fuser lists it",
+        "neuron-ls log",
         "command:str runtime_version:str",
     ),
     kind_of(

@@ -36,6 +36,7 @@ ROWS = "[" + ",\n ".join(json.dumps(entry) for entry in json.loads(NEURON_LS_JSO
 INDENTED = "".join(f"  {line}\n" for line in NEURON_LS_JSON.splitlines())
 FORMS = [NEURON_LS_TABLE, NEURON_LS_JSON, DENSE, ROWS, INDENTED]
 LISTED = {
+    "limit",
     "counter",
     "device-state",
     "device",
@@ -239,3 +240,25 @@ def test_the_nodes_of_devices_are_counted(shown: str) -> None:
 )
 def test_what_does_not_show_all_nodes_counts_none(shown: str) -> None:
     assert [fact for fact in of_text(f"epilog\n{shown}$ date\n") if fact.kind == "device-count"] == []
+
+
+@pytest.mark.parametrize(
+    ("shown", "name", "value"),
+    [
+        ("$ ulimit -l\n64\n", "memlock", 65536),
+        ("$ ulimit -Hn\n4096\n", "nofile", 4096),
+        ("$ ulimit -l\nunlimited\n", "memlock", -1),
+        ("$ cat /proc/30110/limits | grep -i locked\nMax locked memory   65536   65536   bytes\n", "memlock", 65536),
+        ("$ grep 'open files' /proc/self/limits\nMax open files   1024   4096   files\n", "nofile", 1024),
+    ],
+)
+def test_one_limit_below_its_command_is_read(shown: str, name: str, value: int) -> None:
+    [limit] = [fact for fact in of_text(f"epilog {'=' * 60}\n{shown}$ date\n") if fact.kind == "limit"]
+    assert (limit.data["name"], limit.data["value"]) == (name, value)
+
+
+@pytest.mark.parametrize(
+    "shown", ["$ ulimit -c\n0\n", "$ ulimit -l 64\n64\n", "$ cat /proc/30110/limits\nno such process\n"]
+)
+def test_what_asks_for_no_such_limit_says_none(shown: str) -> None:
+    assert [fact for fact in of_text(f"epilog\n{shown}$ date\n") if fact.kind == "limit"] == []
