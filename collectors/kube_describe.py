@@ -31,7 +31,7 @@ from neuron_doctor.collectors.kube import (
     workload_facts,
 )
 from neuron_doctor.collectors.kube_tables import age_of, repeats_of
-from neuron_doctor.collectors.snapshot import Line, fact
+from neuron_doctor.collectors.snapshot import Line, command_of, fact
 from neuron_doctor.collectors.timestamps import dated
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span
 from neuron_doctor.engine.regexes import regex
@@ -56,16 +56,28 @@ _ASSIGNED = regex(r"Successfully assigned (?:[\w.-]{1,253}/)?(?P<pod>[\w.-]{1,25
 MEMBER = regex(r"\s|[A-Z][A-Za-z0-9 .()-]{0,60}:(?:\s|$)")
 EVENT_ROW = regex(rf"Events:\s*$|\s*(?:Type\s+Reason\s+Age\s+From\s+Message|----\s)|{_EVENT.pattern}")
 
+#: A command that shows a part of one description, and what such a part must have to say something.
+_ASKS_CUT = regex(
+    r"(?:sudo\s+)?(?:kubectl|oc|k)\s+(?:(?:-n|--namespace)[ =]\S{1,63}\s+)?describe\s+(?P<kind>pods?|po|nodes?|no)(?:\s+|/)"
+    r"(?P<name>[a-z\d][a-z\d.-]{0,252})(?:\s[^|]{0,200})?\|"
+)
+_TELLS = regex(rf"\s+Exit Code:\s+\d|{_EVENT.pattern}|{_CONDITION.pattern}")
+
 #: How far names of containers and their members are indented.
 _CONTAINER, _FIELD = 2, 4
 
 
 class _Object(Struct):
-    """One described object: the lines of each section at the left margin, and the value beside its title."""
+    """One described object: the lines of each section at the left margin, and the value beside its title. What it is, and how it
+    is called, may be known by the command alone."""
 
     sections: dict[str, list[Line]] = field(default_factory=dict)
+    kind: str = ""
+    name: str = ""
 
     def value(self, section: str) -> str:
+        if section == "Name" and self.name:
+            return self.name
         lines = self.sections.get(section)
         found = _MEMBER.match(lines[0].text) if lines else None
         return (found["value"] or "").strip() if found else ""
@@ -74,19 +86,51 @@ class _Object(Struct):
 def parse_descriptions(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     """The facts of all objects that are described among the lines."""
     for thing in _objects(lines):
-        if (kind := _kind(thing)) == "pod":
-            yield from _pod(inp, thing)
-        elif kind == "node":
-            yield from _node(inp, thing)
-        elif is_workload(thing.value("Kind")):
-            yield from _workload(inp, thing)
-        elif is_queued(thing.value("Kind")) and (status := thing.sections.get("Status")):
-            told = thing.value("Kind"), thing.value("Namespace"), thing.value("Name"), _conditions(status)
-            yield from queued_facts(inp, _span(inp, status[0]), *told)
-        yield from _events(inp, thing)
+        yield from _described(inp, thing)
+
+
+def is_cut(command: str, lines: Sequence[str]) -> bool:
+    """Whether this is what a filter left of the description of one pod or node: how a container ended, or rows of conditions or
+    events."""
+    return (
+        _ASKS_CUT.match(command) is not None
+        and any(_TELLS.match(line) for line in lines)
+        and sum(1 for line in lines if MEMBER.match(line) or EVENT_ROW.match(line)) == len(lines)
+    )
+
+
+def parse_cut(inp: Input, command: Line, lines: Sequence[Line]) -> Iterator[Fact]:
+    """The facts of such a rest, below its command."""
+    asked = _ASKS_CUT.match(command_of(command.text) or "")
+    if asked is None:
+        return
+    kind = "node" if asked["kind"].startswith("no") else "pod"
+    thing = _Object({"Name": [command]}, kind, asked["name"])
+    # what stands in front of the first title is of what was cut off above it
+    section = "Containers" if kind == "pod" else "Conditions"
+    for line in lines:
+        member = _MEMBER.match(line.text)
+        section = member["key"] if member and not member["indent"] else section
+        thing.sections.setdefault(section, [command]).append(line)
+    yield from _described(inp, thing)
+
+
+def _described(inp: Input, thing: _Object) -> Iterator[Fact]:
+    if (kind := _kind(thing)) == "pod":
+        yield from _pod(inp, thing)
+    elif kind == "node":
+        yield from _node(inp, thing)
+    elif is_workload(thing.value("Kind")):
+        yield from _workload(inp, thing)
+    elif is_queued(thing.value("Kind")) and (status := thing.sections.get("Status")):
+        told = thing.value("Kind"), thing.value("Namespace"), thing.value("Name"), _conditions(status)
+        yield from queued_facts(inp, _span(inp, status[0]), *told)
+    yield from _events(inp, thing)
 
 
 def _kind(thing: _Object) -> str:
+    if thing.kind:
+        return thing.kind
     if "Containers" in thing.sections or _HOME.fullmatch(thing.value("Node")):
         return "pod"
     if is_queued(kind := thing.value("Kind")):
@@ -158,7 +202,7 @@ def _containers(lines: Sequence[Line]) -> Iterator[tuple[str, _Members]]:
             members[key] = (value, line)
         else:
             members[f"{above}/{key}"] = (value, line)
-    if name:
+    if name or members:
         yield name, members
 
 

@@ -18,10 +18,19 @@ from neuron_doctor.collectors.documents import (
     value_at,
 )
 from neuron_doctor.collectors.kube import Event, event_facts
-from neuron_doctor.collectors.kube_describe import EVENT_ROW, MEMBER, parse_descriptions
+from neuron_doctor.collectors.kube_describe import EVENT_ROW, MEMBER, is_cut, parse_cut, parse_descriptions
 from neuron_doctor.collectors.kube_objects import event_of, is_event, object_facts
 from neuron_doctor.collectors.kube_tables import ROW, is_bare_row, is_title, parse_tables
-from neuron_doctor.collectors.snapshot import Line, command_of, from_lines, has_form, opening, output
+from neuron_doctor.collectors.snapshot import (
+    Line,
+    command_of,
+    first_line,
+    from_lines,
+    has_form,
+    head_lines,
+    opening,
+    output,
+)
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.regexes import regex
 
@@ -69,7 +78,8 @@ def _sniff(head: bytes, _name: str) -> bool:
         return _DESCRIPTION.search(head) is not None and has_form(head, MEMBER, 0.95)
     if _EVENTS_FIRST.match(first):
         return has_form(head, EVENT_ROW)
-    return (is_title(first) or is_bare_row(first)) and has_form(head, ROW)
+    rows = (is_title(first) or is_bare_row(first)) and has_form(head, ROW)
+    return rows or is_cut(command_of(first_line(head)) or "", head_lines(head))
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
@@ -78,7 +88,9 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     if not rows:
         return
     first = rows[0].text
-    if first.startswith("{"):
+    if is_cut(command_of(lines[0].text) or "", [row.text for row in rows]):
+        yield from parse_cut(inp, lines[0], rows)
+    elif first.startswith("{"):
         yield from _from_objects(inp, document_of(inp.path, _unprompted(lines)), _json_objects)
     elif _YAML_FIRST.match(first):
         from neuron_doctor.collectors.kube_yaml import yaml_objects  # noqa: PLC0415 - loads a parser that few inputs need
