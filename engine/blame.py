@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.argument_vote import Disagreement
 from neuron_doctor.engine.fault import Blame
-from neuron_doctor.engine.gatherings import Gathering, Waits, waits
+from neuron_doctor.engine.gatherings import Gathering, Waits, learns_starts, tells_of_ends, waits
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
 from neuron_doctor.engine.idle_ranks import is_through, may_wait, silent_peers, with_the_same_end
 from neuron_doctor.engine.lacking import alone_elsewhere, awaited_by_all, the_only_one_lacking
@@ -23,8 +23,8 @@ from neuron_doctor.engine.own_rounds import (
 from neuron_doctor.engine.pair_order import out_of_pair_order
 from neuron_doctor.engine.peer_order import compared
 from neuron_doctor.engine.process_groups import ProcessGroup
-from neuron_doctor.engine.recorder import GroupRecord, RankRecord, most_alone, named_ranks
-from neuron_doctor.engine.short_ranks import short_ranks, unbalanced
+from neuron_doctor.engine.recorder import RankRecord, most_alone, named_ranks
+from neuron_doctor.engine.short_ranks import left_out_for_good, short_ranks, unbalanced
 from neuron_doctor.engine.sibling_rounds import short_of_siblings
 from neuron_doctor.engine.waitfor import bottoms, upstream
 
@@ -38,6 +38,8 @@ _FEW = 4
 _SHOWN = 4
 #: With what arguments ranks came to a collective of which none are told.
 _UNTOLD = "arguments that no record tells"
+#: The states of an operation to which a device has come.
+_BEGUN = frozenset({"started", "completed"})
 #: Two ranks that wait for each other, and no more.
 _TWO = 2
 
@@ -54,7 +56,10 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
         blames = [*circles, *blames]
     if not any(one.culprits for one in blames) and not all(group.completions for group in groups):
         blames = _misdirected_of_all(hang) or blames or _short_of_all(hang) or _unordered_of_all(hang)
-    return _arranged(hang, of_a_hang(blames, groups, dumps))
+    blames = of_a_hang(blames, groups, dumps)
+    if not any(one.verdict == "moving" for one in blames):
+        blames += left_out_for_good(hang, {rank for one in blames for rank in one.culprits})
+    return _arranged(hang, blames)
 
 
 def _mismatch(differing: Disagreement, gathering: Gathering | None, group: ProcessGroup) -> Blame:
@@ -282,18 +287,19 @@ def _misdirected_of_all(hang: Hang) -> list[Blame]:
 
 
 def _unstarted(hang: Hang, gathering: Gathering) -> tuple[int, ...]:
-    """The ranks on which a collective never started while it did on at least as many others; only ranks whose
-    recorder learns of starts."""
-    states = {front.rank: front.operation.state for front in gathering.fronts if front.operation}
-    started = [rank for rank, state in states.items() if state == "started"]
-    learns = {rank for rank in states if any(map(_learns_starts, hang.dumps[rank].groups))}
-    unstarted = sorted(rank for rank, state in states.items() if state == "scheduled" and rank in learns)
-    return tuple(unstarted) if started and 2 * len(unstarted) <= len(states) else ()
-
-
-def _learns_starts(group: GroupRecord) -> bool:
-    """A dump of open operations only may show none that started; NCCL's status counts them where it times the device."""
-    return group.starts or (group.started is not None and group.started > 0)
+    """The ranks on which an operation never started while it did on at least as many others, or is over there; only ranks
+    whose recorder learns of starts. Where none of the others waits here, only ranks that show what is over: a ring may have
+    lost what they stand in."""
+    here = {front.rank: front.operation.state for front in gathering.fronts if front.operation}
+    states = gathering.met | here
+    begun = {rank for rank, state in states.items() if state in _BEGUN}
+    able = {
+        rank
+        for rank in states
+        if learns_starts(hang.dumps[rank]) and (begun & here.keys() or tells_of_ends(hang.dumps[rank]))
+    }
+    unstarted = sorted(rank for rank, state in states.items() if state == "scheduled" and rank in able)
+    return tuple(unstarted) if begun and 2 * len(unstarted) <= len(states) else ()
 
 
 def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:

@@ -43,7 +43,7 @@ class Gathering(Struct, eq=False):
 
     `fronts`: of the ranks that wait here. `absent`: ranks with a dump that never issued it; `held`: that issued it and
     still wait in an earlier operation, each with the place at which it issued this one; `unknown`: without a dump. With
-    none of these three everybody has come.
+    none of these three everybody has come. `met`: by rank, the state of a transfer on the ends of which that is known.
     """
 
     group: ProcessGroup
@@ -53,6 +53,7 @@ class Gathering(Struct, eq=False):
     absent: list[int] = field(default_factory=list)
     held: dict[int, int] = field(default_factory=dict)
     unknown: list[int] = field(default_factory=list)
+    met: dict[int, str] = field(default_factory=dict)
 
     @property
     def operation(self) -> Operation | None:
@@ -188,12 +189,13 @@ def _first_after(member: Member, closed: int) -> int | None:
     pending = member.record.pending if member.record else ()
     if not pending:
         return None
-    if _retires(member.dump):
+    if tells_of_ends(member.dump):
         return member.base + pending[0].number
     return member.base + pending[-1].number if pending[-1].record == member.dump.last_record() else None
 
 
-def _retires(dump: RankRecord) -> bool:
+def tells_of_ends(dump: RankRecord) -> bool:
+    """Whether a dump describes anything that is over."""
     return any(group.recent or group.transfers for group in dump.groups)
 
 
@@ -221,6 +223,12 @@ def _see_held(gathering: Gathering, rank: int, operation: Operation | None, firs
         return
     if first < operation.place:
         gathering.held[rank] = operation.place
+
+
+def learns_starts(dump: RankRecord) -> bool:
+    """Whether a recorder learns of starts. A dump of open operations only may show none that started; NCCL's status counts them
+    where it times the device."""
+    return any(group.starts or (group.started is not None and group.started > 0) for group in dump.groups)
 
 
 def _see_late(gatherings: Iterable[Gathering], groups: list[ProcessGroup]) -> None:
@@ -429,11 +437,20 @@ def _matching(
 def _see_partner(
     gathering: Gathering, wanted: list[_Wanted], first: Mapping[int, int], dumps: Mapping[int, RankRecord]
 ) -> None:
-    """Whether the other end of a transfer has come."""
+    """Whether the other end of a transfer has come, and, where it has, whether the one that waits for it has begun."""
     for want in wanted:
         if want.rank not in dumps:
             gathering.unknown.append(want.rank)
         elif want.operation is None:
             gathering.absent.append(want.rank)
         elif want.operation is not _COMPLETED:
+            gathering.met[want.rank] = want.operation.state
             _see_held(gathering, want.rank, want.operation, first.get(want.rank))
+        elif gathering.ends and gathering.ends[0] == want.rank and tells_of_ends(dumps[want.rank]):
+            # what was sent may lie ready, but nobody receives what was not
+            gathering.met[want.rank] = _COMPLETED.state
+    if gathering.absent or gathering.unknown or gathering.held:
+        return
+    for front in gathering.fronts:
+        if learns_starts(dumps[front.rank]) and tells_of_ends(dumps[front.rank]):
+            _see_held(gathering, front.rank, front.operation, first.get(front.rank))

@@ -1,7 +1,8 @@
 """Ranks that run a parallel training step, go wrong in a chosen way, and leave flight-recorder dumps.
 
 Knows nothing of the matcher: hosts issue operations in program order, up to `ahead` of them before the first one is
-done; each rank's device runs them in order; a collective runs when all members stand at it, a transfer when both ends do.
+done; each rank's device runs them in order; a collective runs when all members stand at it, a transfer when both ends do,
+or, where sends are `eager`, when its receiver does: then a send alone does not hold up its device.
 """
 
 from __future__ import annotations
@@ -172,8 +173,11 @@ class Faults:
 class Job:
     """Runs the programs until nothing moves any more."""
 
-    def __init__(self, programs: dict[int, Program], faults: Faults, ahead: int = 4, skew_ns: int = 0) -> None:
-        self.programs, self.faults, self.ahead = programs, faults, ahead
+    def __init__(
+        self, programs: dict[int, Program], faults: Faults, ahead: int = 4, skew_ns: int = 0, *, eager: bool = False
+    ) -> None:
+        self.programs, self.faults, self.ahead, self.eager = programs, faults, ahead, eager
+        self.sent: dict[tuple[int, int], list[_Issued]] = defaultdict(list)
         self.issued: dict[int, list[_Issued]] = {rank: [] for rank in programs}
         self.head = dict.fromkeys(programs, 0)
         self.clock = START_NS
@@ -232,7 +236,22 @@ class Job:
         if mine is None or self.head[rank] in self.faults.stall:
             return False
         mine.started_ns = mine.started_ns or self.clock + self.skew[rank]
+        if self.eager and mine.op.peers and not mine.op.batch:
+            return self._pass_on(rank, mine)
         return self._exchange(rank, mine) if mine.op.peers else self._gather(mine)
+
+    def _pass_on(self, rank: int, mine: _Issued) -> bool:
+        [(kind, peer)] = mine.op.peers
+        if kind == "send":
+            self.sent[rank, peer].append(mine)
+            self.head[rank] += 1
+            return True
+        if not self.sent[peer, rank]:
+            return False
+        self.clock += MS // 2
+        self.sent[peer, rank].pop(0).done_ns = self.clock + self.skew[peer]
+        self._finish(rank, mine)
+        return True
 
     def _gather(self, mine: _Issued) -> bool:
         members = {rank: self._current(rank) for rank in mine.op.group.ranks}
@@ -442,10 +461,12 @@ def fact_of(data: bytes, rank: int | None, name: str = "", **place: Any) -> Fact
     return fact
 
 
-def run(mesh: Mesh, programs: dict[int, Program], faults: Faults, ahead: int = 4, skew_ns: int = 0) -> Job:
+def run(
+    mesh: Mesh, programs: dict[int, Program], faults: Faults, ahead: int = 4, skew_ns: int = 0, *, eager: bool = False
+) -> Job:
     """Run a job of this mesh."""
     Job.mesh = mesh  # type: ignore[attr-defined]
-    job = Job(programs, replace(faults, device=dict(faults.device)), ahead, skew_ns)
+    job = Job(programs, replace(faults, device=dict(faults.device)), ahead, skew_ns, eager=eager)
     job.mesh = mesh  # type: ignore[attr-defined]
     return job
 
