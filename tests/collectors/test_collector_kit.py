@@ -71,6 +71,7 @@ def samples() -> dict[str, tuple[Collector, list[Sample]]]:
         for text in texts:
             take(text.encode(), "capture.txt")
     take(b"trn-7\n", "hostname")
+    take(b"$ modinfo -F version neuron\n2.27.4.0\n", "capture.txt")
     take(b"10.0.7.1 trn-7\n10.0.7.2 trn-8\n", "hosts")
     take(BATCH, "describe-jobs.json")
     take(b"node,private_ip,instance_id\ntrn-7,10.0.7.1,i-0a91be7732c0d1141\n", "capture.txt")
