@@ -47,6 +47,12 @@ _CALLED_OUTPUT = regex(r"\.(?:log|out|err|stdout|stderr)(?![a-z])", re.IGNORECAS
 #: What is quoted between fences, and a word of a sentence, with marks around it.
 _QUOTATION = regex(r"^```.*?(?:^```|\Z)", re.MULTILINE | re.DOTALL)
 _WORD = regex(r"[^\w\s=/]*[^\W\d_]+(?:['’-][^\W\d_]+)*[^\w\s=/]*")
+#: What a script heads an output with: the command that printed it, known by its name, its options or what it hands on.
+_COMMAND = regex(
+    r"[^\n]*(?:\s-{1,2}[A-Za-z]|\s\|\s|\s/\w)|(?:sudo )?(?:kubectl|systemctl|sinfo|squeue|scontrol|sacct|dmesg|journalctl"
+    r"|neuron-\w{2,9}|lspci|lsmod|modinfo|dpkg|rpm|pip3?|df|free|ps|uptime|uname|ulimit|env|cat|ls|grep|docker|aws|nccom-test|ip"
+    r"|ethtool|fi_info)\s"
+)
 #: So many words make a sentence, if at least half of all in the line are words; so many signs do that no spaces part.
 _SENTENCE = 3
 _UNPARTED = regex(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{4}")
@@ -114,7 +120,8 @@ def _is_output(head: bytes) -> bool:
     """Whether a script wrote the headings, between what its programs printed: no fence, and nearly nothing without a time, or
     neither a heading nor half of the rest in sentences."""
     lines = [line for line in head.decode("utf-8", "replace").split("\n") if line.strip()]
-    headings = [line.lstrip("# ").split() for line in lines if line.startswith("#")]
+    titles = [line.lstrip("# ") for line in lines if line.startswith("#")]
+    headings = [title.split() for title in titles if not _COMMAND.match(title)]
     printed = [line for line in lines if not line.startswith("#")]
     timed = sum(1 for line in printed if _TIMED.match(line))
     told = any(_is_sentence(heading, _words(heading)) for heading in headings) or _is_prose("\n".join(printed))

@@ -109,6 +109,16 @@ def test_a_program_that_gives_advice_writes_no_notes(mark: bytes) -> None:
 QUOTED = b'the scanner flagged #7 on host 3: 2x "NeuronCore(s) not available". do we have to reload the driver there?\n'
 
 
+@pytest.mark.parametrize(
+    "heading",
+    ["dmesg -T | tail -5", "kubectl get pods", "journalctl --no-pager since yesterday", "what is in /sys/class"],
+)
+def test_headings_that_are_commands_make_no_notes(heading: str) -> None:
+    counter = b"/sys/devices/virtual/neuron_device/neuron9/stats/hardware/mem_ecc_uncorrected: 0\n"
+    assert not is_notes(b"### epilog trn-4 job 48213\n" + counter + f"### {heading}\n".encode() + counter)
+    assert is_notes(b"### epilog trn-4 job 48213\n" + counter + b"### what we saw then\n" + counter)
+
+
 @pytest.mark.parametrize("name", ["mail.txt", "ticket-4711.txt", "oncall_notes.txt", "from-slack"])
 def test_what_is_called_notes_is_notes_if_it_shows_no_output(name: str) -> None:
     assert is_notes(QUOTED, name)
