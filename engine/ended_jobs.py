@@ -19,7 +19,7 @@ from neuron_doctor.engine.regexes import regex
 #: Reasons of events by which a Job, or an operator's job, has ended well.
 JOB_ENDED = frozenset(
     {"Completed", "JobSucceeded", "PyTorchJobSucceeded", "MPIJobSucceeded", "TFJobSucceeded", "JAXJobSucceeded"}
-    | {"AllJobsCompleted"}
+    | {"AllJobsCompleted", "JobCompleted"}
 )
 #: How objects and tables call a Job of Kubernetes; a table of one kind does not say which.
 _JOBS = frozenset({"", "job", "jobs"})

@@ -180,7 +180,8 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
             failures.append(fact)
     sources = tuple(sources)
     complete, pods = ended_jobs(facts), _pods(facts, others) or _called_after(facts, sources)
-    by_scheduler = _of_slurm(facts) or _of_kubernetes(facts, pods, complete) or _of_batch(facts)
+    by_scheduler = _of_slurm(facts) or _of_kubernetes(facts, pods or _filed_by_pod(facts, sources, complete), complete)
+    by_scheduler = by_scheduler or _of_batch(facts)
     anew = _anew(words, sources, facts, {pod for pod in pods if complete.of(pod)} | _succeeded_pods(facts, pods))
     last_restart = {name: max(offsets) for name, offsets in restarts.items() if by_scheduler}
     exited = {source for source, told in words.items() if any(word.data.get("exited") for word in told)}
@@ -425,6 +426,14 @@ def _called_after(facts: Sequence[Fact], sources: Sequence[Source]) -> set[str]:
     called = unique((name, pod) for pod in shown for name in (pod, _OF_A_COPY.sub("", pod)))
     found = [{called[name] for name in names_of_files([log], frozenset()) if name in called} for log in logs]
     return {pod for pods in found for pod in pods} if all(len(pods) == 1 for pods in found) else set()
+
+
+def _filed_by_pod(facts: Sequence[Fact], sources: Sequence[Source], ended: EndedJobs) -> set[str]:
+    """The pods after which the directories, or files, of all logs of the job are called, of the one Job that ended."""
+    logs = job_logs(sources, (fact for fact in facts if fact.kind not in _OF_TERMINALS))
+    (job,) = ended.complete if len(ended.complete) == 1 and not ended.failed else (None,)
+    found = [{name for name in names_of_files([log], frozenset()) if job.has(name)} for log in logs] if job else []
+    return set().union(*found) if found and all(len(pods) == 1 for pods in found) else set()
 
 
 def _succeeded_pods(facts: Iterable[Fact], pods: Collection[str]) -> set[str]:
