@@ -142,6 +142,8 @@ def _overcome(fact: Fact, progress: Progress, single: Collection[str], *, anew: 
     for later in progress.by_source.get(fact.source, ()):
         if later.span.offset <= fact.span.offset or _differ(later.place.rank, fact.place.rank):
             continue
+        if _is_of_another_engine(later, fact):
+            continue
         if anew and fact.source not in single and _is_older(later, fact):
             continue
         then = clocks.moment(later)
@@ -272,6 +274,12 @@ def _is_of_the_job(later: Fact, fact: Fact) -> bool:
     if answers and waits:
         return _is_of_engine(answers, waits)
     return later.source == fact.source and not answers and not waits and (a.host is None or a.host == b.host)
+
+
+def _is_of_another_engine(later: Fact, fact: Fact) -> bool:
+    """Whether a pod answers requests that is not that of the record, nor the one that leads it."""
+    answers, waits = pod_of(later.place.container), pod_of(fact.place.container)
+    return bool(later.data.get("served") and answers and waits and not _is_of_engine(answers, waits))
 
 
 def _is_of_engine(leader: str, pod: str) -> bool:

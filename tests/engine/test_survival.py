@@ -73,6 +73,12 @@ def test_answers_of_a_service_end_the_waits_of_its_own_engine_only(
     assert role(tmp_path, wait, served(pid=1, offset=90, **answers)) is found
 
 
+def test_nor_do_they_end_it_minutes_later_in_a_log_of_several(tmp_path: Path) -> None:
+    wait = hit("waiting", pid=9, container="v-1/main", at=10)
+    assert role(tmp_path, wait, served(pid=1, offset=90, at=900, container="v-0/main")) is Role.CASCADE
+    assert role(tmp_path, wait, served(pid=1, offset=90, at=900, container="v-1/main")) is Role.SURVIVED
+
+
 def test_nor_do_they_when_the_log_is_of_another_service_on_the_host(tmp_path: Path) -> None:
     wait = hit("waiting", pid=9, host="a", at=10)
     assert role(tmp_path, wait, served(pid=1, host="a", at=900, source="other")) is Role.CASCADE
