@@ -68,7 +68,7 @@ _EVIDENCE = (
     r"|torch|torchrun|mpirun|srun|stderr|stdout|err|out|output|(?:docker|container|pod)?logs?|traces?|dumps?|report|sysfs|lspci|lsmod|modinfo|env|slurm|jobs?"
     r"|run|console|epilog(?:ue)?|prolog(?:ue)?|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data|df|du|free|uptime|uname|ulimit|limits"
     r"|mount|meminfo|cpuinfo|vmstat|iostat|lsof|ethtool|chronyc|timedatectl|ss|netstat|dkms|dpkg|rpm|pip"
-    r"|launch(?:er)?|startup|bootstrap|ssh|collect(?:ed)?|snapshot|triage|diag|preflight|postmortem"
+    r"|docker|podman|checks?|launch(?:er)?|startup|bootstrap|ssh|collect(?:ed)?|snapshot|triage|diag|preflight|postmortem"
     r"|sosreport|ssm|session|terminal|typescript|tmux|screen|before|after|pre|post|previous|tail|full|stacks?|py-?spy|backtraces?)"
 )
 _EVIDENCE_BEFORE = regex(rf"(?:{_EVIDENCE}[-_.@])+", re.IGNORECASE)
