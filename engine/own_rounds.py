@@ -78,9 +78,9 @@ def left_their_order(groups: Iterable[ProcessGroup], dumps: Mapping[int, RankRec
 
 
 def _keeps_its_order(groups: Iterable[ProcessGroup], dump: RankRecord) -> bool | None:
-    """By its rounds between collectives; where none divide what it did, by what it repeated. None where neither tells."""
+    """By its rounds between collectives; where too few of them are described, by what it repeated. None where neither tells."""
     course = _course(groups, dump)
-    return _keeps_order(course) if course.rounds else _keeps_repeating(_transfers_of(dump))
+    return _keeps_order(course) if len(course.rounds) >= _ALIKE else _keeps_repeating(_transfers_of(dump))
 
 
 def _transfers_of(dump: RankRecord) -> list[_Transfer]:

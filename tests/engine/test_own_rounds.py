@@ -148,6 +148,19 @@ def test_where_no_collective_divides_what_ranks_did_their_turns_tell_who_left_th
     assert set().union(*told.values()) == expected
 
 
+@pytest.mark.parametrize(("last", "expected"), [(("r", "r"), {0}), (("s", "s"), {1}), (("sr", "rs"), set())])
+def test_turns_tell_it_too_where_a_collective_comes_too_seldom_for_two_rounds_to_be_described(
+    last: tuple[str, str], expected: set[int]
+) -> None:
+    world = MESH.groups["default_pg"][0]
+    found = {0: turns("sr", 22, ""), 1: turns("rs", 22, "")}
+    for rank, program in found.items():
+        own = [*program, Op(world), *program, Op(world), *turns("sr" if rank == 0 else "rs", 5, last[rank])]
+        found[rank] = [replace(op, peers=((op.peers[0][0], 1 - rank),)) if op.peers else op for op in own]
+    job = run(MESH, found, Faults(), ahead=1)
+    assert set().union(*verdicts(facts_of(job)).values()) == expected
+
+
 def left_by(of_0: str, of_1: str) -> tuple[list[ProcessGroup], Mapping[int, RankRecord]]:
     """What the dumps tell of two ranks that took five turns, and then this."""
     found = {0: turns("sr", 5, of_0), 1: turns("rs", 5, of_1)}
