@@ -153,9 +153,9 @@ def test_turns_tell_it_too_where_a_collective_comes_too_seldom_for_two_rounds_to
     last: tuple[str, str], expected: set[int]
 ) -> None:
     world = MESH.groups["default_pg"][0]
-    found = {0: turns("sr", 22, ""), 1: turns("rs", 22, "")}
+    found = {0: turns("sr", 8, ""), 1: turns("rs", 8, "")}
     for rank, program in found.items():
-        own = [*program, Op(world), *program, Op(world), *turns("sr" if rank == 0 else "rs", 5, last[rank])]
+        own = [*(3 * [*program, Op(world)]), *turns("sr" if rank == 0 else "rs", 5, last[rank])]
         found[rank] = [replace(op, peers=((op.peers[0][0], 1 - rank),)) if op.peers else op for op in own]
     job = run(MESH, found, Faults(), ahead=1)
     assert set().union(*verdicts(facts_of(job)).values()) == expected
