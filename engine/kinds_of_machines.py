@@ -200,7 +200,7 @@ OF_MACHINES = (
     kind_of(
         "instance-change",
         "the daemon of a cluster has `terminated` instances, or `given` nodes to them: `instances` are these, or pairs "
-        "`node=instance`, with commas between them",
+        "`node=instance`, with commas between them; or an instance was `replaced`: by the last of `instances`",
         TEXT,
         "what:str instances:str",
     ),

@@ -4,7 +4,7 @@ neuron-monitor, neuron-ls, the traces of NDET.
 Numbers of processes are not unique among hosts, so
 
 - two hosts at least must have seen processes, and a number that both have seen says nothing; nor does one under which a log has
-  two ranks;
+  two ranks, and where it has several such, one in ten or more, the hosts number their processes alike, and no number does;
 - a host gets processes of a log only if it has seen two of them, and one in five of all that speak in this log is seen somewhere;
 - the ranks that hosts get so lie apart, host by host, as launchers number them; a rank of which a log names a few processes, one
   after the other as it was started again, is placed only if all were seen on one host.
@@ -28,6 +28,8 @@ _BY_KERNEL = frozenset({"attach", "detach", "device-user"})
 _BY_TOOLS = frozenset({"neuron-monitor", "neuron-ls", "ndet-console", "ndet-trace", "ndet-raw"})
 #: So many processes of a log, and hosts, must be seen; of so many that speak, one must be.
 _FEWEST, _ONE_IN = 2, 5
+#: So many numbers of two ranks, one in so many of all, and the hosts number alike.
+_TWICE, _TWICE_IN = 2, 10
 #: A job is seldom started again more often than that.
 _ATTEMPTS = 4
 
@@ -68,6 +70,9 @@ def _hosts(own: Sequence[Fact], seen: Mapping[int, str]) -> dict[int, str]:
     for pid, rank in ((fact.place.pid, fact.place.rank) for fact in own):
         if pid is not None:
             ranks[pid] |= {rank} if rank is not None else set()
+    twice = sum(len(of) > 1 for of in ranks.values())
+    if twice >= _TWICE and twice * _TWICE_IN >= len(ranks):
+        return {}
     found = {pid: seen[pid] for pid, of in ranks.items() if pid in seen.keys() - named and len(of) <= 1}
     if len(found) < _FEWEST or len(found) * _ONE_IN < len(ranks):
         return {}

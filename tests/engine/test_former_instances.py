@@ -9,7 +9,8 @@ import pytest
 from builtin_rules import rulebook
 
 from neuron_doctor.engine.diagnosis import diagnose
-from neuron_doctor.engine.former_instances import LEFT_OUT
+from neuron_doctor.engine.former_instances import LEFT_OUT, without_former_instances
+from neuron_doctor.engine.moments import with_years
 from neuron_doctor.pipeline import collect
 from neuron_doctor.request import Request
 
@@ -41,12 +42,16 @@ STREAM = f"export/{NODE}.{{}}.system-messages"
 
 def diagnosed(folder: Path, files: Mapping[str, str]) -> tuple[set[str], list[str]]:
     """The causes of the roots, and what was left out."""
+    found = diagnose(rulebook(), collect(Request((str(_written(folder, files)),)), rulebook()))
+    out = [s.path for s in found.sources if any(problem.what == LEFT_OUT for problem in s.problems)]
+    return {finding.cause for finding in found.findings if finding.id in found.root_causes}, out
+
+
+def _written(folder: Path, files: Mapping[str, str]) -> Path:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    found = diagnose(rulebook(), collect(Request((str(folder),)), rulebook()))
-    out = [s.path for s in found.sources if any(problem.what == LEFT_OUT for problem in s.problems)]
-    return {finding.cause for finding in found.findings if finding.id in found.root_causes}, out
+    return folder
 
 
 OLD_LOG = {STREAM.format(OLD): KERNEL.format(date="2026-07-30", day="2026-08-24", id=OLD)}
@@ -120,3 +125,62 @@ def test_streams_of_several_instances_in_one_file_are_told_apart(tmp_path: Path,
     lines.append(f"2026-08-{day}T00:04:11.003000+00:00 ip-10-5-0-10.i-0bb21f6633de09b18.clustermgtd {daemon}")
     causes, _ = diagnosed(tmp_path, JOB_LOG | {"aws-logs-tail.txt": "".join(lines)})
     assert causes & {"hw-sram-ue"} == found
+
+
+# --- what one source tells of one host ------------------------------------------------------------------------------
+
+SYSLOG = (
+    f"Aug 27 01:55:31 {NODE} kernel: [4410021.877177] NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR instance-id={OLD} "
+    f"hostname={NODE} nd-id=2 nc-id=1 serial-num=5bd0317a90cc41fe action=TERMINATE_INSTANCE\n"
+    "Aug 27 02:01:01 q-st-trn2-3 CRON[31999]: (root) CMD (/opt/site/sbin/nhc-cron >/dev/null 2>&1)\n"
+    "{change}"
+    f"Aug 27 02:11:09 {NODE} kernel: [    9.494330] Neuron Driver Started with Version:2.30.2.0-a41c9e0 at: x\n"
+    "{seen}"
+)
+DETACHED = "Aug 27 {time} {host} kernel: [20004.110934] neuron:npid_detach: neuron:npid_detach: pid={pid}, slot=1\n"
+ATTACHED = "".join(DETACHED.format(time="13:05:26", host=NODE, pid=pid) for pid in (40032, 40055))
+SAID = f"Aug 27 02:08:55 {NODE} cloud-init[912]: "
+CHANGE = SAID + f"instance-id changed: {OLD} -> {NEW}\n"
+ERRORS = (
+    "[rank{rank}] 2026-Aug-27 13:05:2{second}.660000 {pid}:{pid} ERROR  NMGR:dlr_exec_wait   Execution completed with err: 1200. "
+    "mode->h_nn=1012, lnc=4\n"
+)
+SPOKE = "".join(ERRORS.format(rank=rank, second=rank, pid=pid) for rank, pid in enumerate((40032, 40055)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        CHANGE,
+        SAID
+        + f"2026-08-27 02:08:55,412 - main.py[DEBUG]: [net] init will now be targeting instance id: {NEW}. new=True\n",
+        f"Aug 27 09:55:31 {NODE} kernel: [31.8] NEURON_HW_ERR=DMA_ABORT instance-id={NEW} hostname={NODE} nd-id=2 nc-id=1\n",
+    ],
+)
+def test_within_one_syslog_an_instance_is_gone_as_soon_as_its_host_is_another(tmp_path: Path, change: str) -> None:
+    files = {"slurm-6612.out": JOB + SPOKE, "all-nodes.log": SYSLOG.format(change=change, seen=ATTACHED)}
+    causes, _ = diagnosed(tmp_path, files)
+    assert "hw-sram-ue" not in causes
+
+
+@pytest.mark.parametrize(
+    ("change", "job", "seen"),
+    [
+        ("", SPOKE, ATTACHED),
+        (CHANGE.replace(NEW, OLD), SPOKE, ATTACHED),  # the same one booted again
+        (CHANGE.replace(NODE, "q-st-trn2-3"), SPOKE, ATTACHED),
+        (CHANGE, SPOKE, ""),  # nothing shows the zone of the job's log
+        (CHANGE, SPOKE, ATTACHED.replace("40055", "40077")),
+        (CHANGE, SPOKE, ATTACHED.replace(NODE, "q-st-trn2-3")),
+        (CHANGE, SPOKE, ATTACHED.replace("13:05", "17:05")),  # those of a later job
+        # it began before, and was started again on the new one
+        (CHANGE, "2026-08-27 01:05:20 [rank64] starting\n" + SPOKE, ATTACHED),
+        # the job failed, and then the instance was replaced
+        (CHANGE, SPOKE.replace(" 13:", " 01:"), ATTACHED.replace("13:05", "01:05")),
+    ],
+)
+def test_within_one_syslog_what_may_be_of_the_job_stays(tmp_path: Path, change: str, job: str, seen: str) -> None:
+    files = {"slurm-6612.out": job + JOB, "all-nodes.log": SYSLOG.format(change=change, seen=seen)}
+    facts = collect(Request((str(_written(tmp_path, files)),)), rulebook())
+    left = without_former_instances(facts.sources, with_years(facts.facts))[1]
+    assert any(fact.kind == "hw-err" and fact.place.instance_id == OLD for fact in left)

@@ -81,3 +81,49 @@ def test_so_is_the_node_that_came_in_its_stead_when_it_breaks_itself(
     tmp_path: Path, lists: Sequence[Sequence[str]]
 ) -> None:
     assert roots(tmp_path, lists, on_new=True) == ["hw-sram-ue"]
+
+
+# --- instances that had the name of a node --------------------------------------------------------------------------
+
+HAD, HAS = "i-0592464924bd45322", "i-0d181be55c0e7a913"
+TICKET = (
+    f"2026-10-11 c7-02: kernel: NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR instance-id={HAD} hostname=c7-02 nd-id=3 nc-id=1 "
+    "serial-num=19fcda00f5ff6eb9 action=TERMINATE_INSTANCE\n"
+)
+HEIR = f"2026-10-11 terminated, replaced by {HAS}, ticket closed\n"
+ACCOUNTING = (
+    "JobID           JobName      State ExitCode    Elapsed        NodeList\n"
+    "30551            llm-7b {state:>10} {code:>8}   02:44:51     c7-[01-02]\n"
+)
+
+
+def of_ticket(folder: Path, heir: str = HEIR, now: str = HAS, state: str = "COMPLETED", code: str = "0:0") -> list[str]:
+    (folder / "c7-02").mkdir()
+    (folder / "c7-01").mkdir()
+    (folder / "c7-02" / "history.txt").write_text(TICKET + heir)
+    (folder / "c7-02" / "ec2-metadata.txt").write_text(f"instance-type: trn1.32xlarge\ninstance-id: {now}\n")
+    (folder / "c7-01" / "out.log").write_text("14:07:29 step 4999 loss 1.7973\n14:07:38 step 5000 loss 1.7953\n")
+    (folder / "sacct.txt").write_text(ACCOUNTING.format(state=state, code=code))
+    return [finding.cause for finding in diagnose([str(folder)]).findings if finding.role.value == "root"]
+
+
+@pytest.mark.parametrize(
+    "heir", [HEIR, f"Replacing instance {HAD} with {HAS}\n", f"replaced with new instance {HAS}\n"]
+)
+def test_the_error_of_an_instance_that_was_replaced_is_nothing_to_act_on_after_a_good_end(
+    tmp_path: Path, heir: str
+) -> None:
+    assert of_ticket(tmp_path, heir) == []
+
+
+@pytest.mark.parametrize(
+    ("heir", "now", "state", "code"),
+    [
+        ("2026-10-11 ticket closed\n", HAS, "COMPLETED", "0:0"),  # nobody says which was first
+        (HEIR, HAD, "COMPLETED", "0:0"),  # it is still the one that broke
+        ("replaced by i-0aaaaaaaaaaaaaaaa\n", HAS, "COMPLETED", "0:0"),
+        (HEIR, HAS, "FAILED", "1:0"),  # it may have been replaced after that
+    ],
+)
+def test_it_is_told_where_that_is_not_sure(tmp_path: Path, heir: str, now: str, state: str, code: str) -> None:
+    assert "hw-sram-ue" in of_ticket(tmp_path, heir, now, state, code)

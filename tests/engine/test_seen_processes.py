@@ -52,6 +52,13 @@ def test_a_number_that_two_hosts_have_seen_or_two_ranks_bear_says_nothing() -> N
     assert hosts(*SEEN, *said(11, 12, first=0), *said(13, first=2), *said(13, first=34)) == ["a", "a", None, None]
 
 
+def test_where_several_numbers_are_those_of_two_ranks_hosts_number_their_processes_alike() -> None:
+    alike = (*said(11, 12, first=0), *said(31, 32, first=4), *said(31, 32, first=8))
+    assert hosts(*SEEN, *alike) == [None] * 6
+    once = (*said(11, 12, first=0), *said(31, first=4), *said(31, first=8))
+    assert hosts(*SEEN, *once)[:2] == ["a", "a"]
+
+
 def test_where_one_host_alone_was_looked_at_the_processes_of_others_may_have_the_same_numbers() -> None:
     assert hosts(*attach("a", 11, 12, 13), *said(11, 12, 13)) == [None] * 3
 
