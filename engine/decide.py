@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from neuron_doctor.engine.attempt_hosts import AttemptHosts
+from neuron_doctor.engine.before_start import before_start
 from neuron_doctor.engine.beforehand import beforehand
 from neuron_doctor.engine.bystanders import Bystanders, bystanders
 from neuron_doctor.engine.conditions import required
@@ -62,7 +63,7 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
     kept = _not_superseded(list(matches), others)
     clocks = timeline(facts, sources)
     progress = progress_of(facts, clocks)
-    earlier = beforehand(facts, sources, clocks)
+    earlier, unstarted = beforehand(facts, sources, clocks), before_start(facts, sources)
     single = {source.id for source in sources if source.place.rank is not None or source.place.pid is not None}
     ends = ended_well(facts, sources, others)
     tests, replaced = passed_tests(facts), replaced_nodes(facts, sources)
@@ -73,7 +74,7 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
         overcome = over or has_survived(match, progress, single)
         good = ends.covers(match, single) or (ends.job and replaced.cover(match))
         past = Role.SURVIVED if overcome or good or tests.covers(match) else None
-        elsewhere = earlier.holds(match) or others.hold(match) or idle.hold(match)
+        elsewhere = earlier.holds(match) or unstarted.holds(match) or others.hold(match) or idle.hold(match)
         return _FIXED.get(match.rule.role) or past or (Role.CONTEXT if elsewhere else Role.CASCADE)
 
     def all_roles(others: Bystanders) -> list[Role]:
