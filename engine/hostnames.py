@@ -21,6 +21,7 @@ _OF_HYPERPOD = regex(r"hyperpod-(?P<id>i-[\da-f]{8,17})")
 #: itself (resource-based names).
 _BY_RESOURCE = regex(r"(?P<id>i-[\da-f]{8,17})\.[\w.-]+")
 _ITSELF = regex(r"(?P<id>i-(?:0[\da-f]{3,16}|[\da-f]{8}))")
+_ADDRESS = regex(r"\d{1,3}(?:\.\d{1,3}){3}")
 _BY_ADDRESS = regex(r"ip-(?P<address>\d{1,3}(?:-\d{1,3}){3})(?:\.[\w.-]+)?")
 #: What only numbers the hosts of one job.
 _BY_NUMBER = regex(r"(?:node|host|worker|machine|instance|rank)[-_]?\d{1,5}")
@@ -117,9 +118,17 @@ def _stated_together(facts: Iterable[Fact]) -> list[list[str]]:
             said = [fact.data.get(name) for name in ("hostname", "address", "instance_id", "pod")]
             names = (str(name) for name in (*said, fact.place.instance_id) if name)
             together[key].extend(name for name in names if not (fact.data.get("listed") and name in disputed))
+            together[key].extend(_address_of(fact))
         elif fact.kind == "pod" and fact.data.get("ip") and fact.place.host:
             together[number] = [str(fact.data["ip"]), fact.place.host]
     return list(together.values())
+
+
+def _address_of(fact: Fact) -> Iterable[str]:
+    """The address at which a process runs (Ray's `ip=10.60.1.99`, which may be that of its pod), where the process says what EC2
+    calls its host."""
+    host, said = fact.place.host or "", str(fact.data.get("hostname") or "")
+    return (host,) if fact.place.pid is not None and _ADDRESS.fullmatch(host) and _BY_ADDRESS.fullmatch(said) else ()
 
 
 def _disputed(listed: Iterable[Fact]) -> set[str]:
