@@ -167,23 +167,26 @@ def group_records(
 ) -> list[GroupRecord]:
     """One record for each group, given its members (as text) and its status."""
     learned = {backend for group in rows.values() for backend in _backends_that_complete(group)}
-    issues_only = not learned and _tells_of_issues_only(rows.values())
+    issues_only = not learned and _tells_of_issues_only(rows.values(), [status for *_, status in heads])
     return [
         _group_record(head, members, status, rows.get(head, Rows()), learned, issues_only=issues_only)
         for head, members, status in heads
     ]
 
 
-def _tells_of_issues_only(groups: Iterable[Rows]) -> bool:
-    """Whether nothing in a dump ever started, ended or was retired, though its rank went on issuing, for long or after a barrier:
-    nobody tells this recorder of more, for who waits in his first operation does not issue the next ones for a second."""
+def _tells_of_issues_only(groups: Iterable[Rows], statuses: Iterable[Status | None]) -> bool:
+    """Whether nothing in a dump ever started, ended or was retired, though its rank went on issuing, for long, after a barrier or
+    until the ring had lost entries: nobody tells this recorder of more, for who waits in his first operation does not issue the
+    next ones for a second, nor so many."""
     listed = (rows for group in groups for rows in (group.collectives, group.transfers))
     rows = sorted((row for some in listed for row in _firsts(some)), key=itemgetter(0))
     entries = [entry for _, entry in rows]
     if len(entries) < _MANY or any(entry.get("retired") is True for entry in entries) or learns_starts(entries):
         return False
     passed = any(text(entry.get("profiling_name")).endswith(_BARRIER) for entry in entries[:-1])
-    return passed or created_ns(entries[-1]) - created_ns(entries[0]) > _LONG_NS
+    completed = [status.completed for status in statuses if status is not None]
+    has_lost = rows[0][0] > 0 and bool(completed) and max(completed) < 0
+    return passed or has_lost or created_ns(entries[-1]) - created_ns(entries[0]) > _LONG_NS
 
 
 def _firsts(rows: list[Row]) -> list[Row]:

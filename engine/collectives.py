@@ -13,10 +13,12 @@ from msgspec.structs import replace
 
 from neuron_doctor.engine.blame import blame
 from neuron_doctor.engine.common_member import waits_for_alone
+from neuron_doctor.engine.dump_moments import are_of_one_time
 from neuron_doctor.engine.dumps import Selection, selections
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.fault import Blame
 from neuron_doctor.engine.gatherings import Waits, waits
+from neuron_doctor.engine.moving_jobs import TRANSIENT
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
 from neuron_doctor.engine.recorder import (
     GroupRecord,
@@ -28,6 +30,9 @@ from neuron_doctor.engine.recorder import (
 )
 from neuron_doctor.engine.recorders import without_those_who_wait
 from neuron_doctor.engine.stragglers import stragglers
+
+#: One dump that is older than the others may have been left by a rank that wrote none since.
+_TOGETHER = 2
 
 
 def match_collectives(facts: Sequence[Fact], heard: Iterable[int] = ()) -> tuple[Fact, ...]:
@@ -71,6 +76,7 @@ def _of_run(selection: Selection, heard: Iterable[int]) -> Iterator[Fact]:
             _fact(one, dumps) for one in _slow(groups)
         ]  # who comes last again and again, whenever dumps were written
         yield from slow or [_moving(dumps) if selection.moving else _scattered(dumps)]
+        yield from map(_stale, selection.stale)
         return
     found = waits(groups, dumps)
     blames = blame(groups, dumps, found)
@@ -81,16 +87,32 @@ def _of_run(selection: Selection, heard: Iterable[int]) -> Iterator[Fact]:
     elif all(one.verdict == "moving" for one in blames) or _are_several_moments(blames):
         whole = {**selection.dumps, **{record.rank: record for record in selection.behind}}
         blames = _slow(process_groups(dict(sorted(whole.items())), heard)) or blames
+    blames = _as_of_one_time(blames, selection)
     for one in blames:
         yield _fact(one, dumps)
-    for record in selection.stale:
-        yield _stale(record)
+    yield from map(_stale, selection.stale)
 
 
 def _are_several_moments(blames: Sequence[Blame]) -> bool:
     """Whether all that stands is several devices that have not begun what others have: so it looks, too, whenever dumps are taken
     of a job in which a rank is slow."""
     return len({rank for one in blames for rank in one.culprits}) > 1 and all(one.momentary for one in blames)
+
+
+def _as_of_one_time(blames: list[Blame], selection: Selection) -> list[Blame]:
+    """The blames, but what may pass is none where dumps that were left out as older were asked for just before the others: whoever
+    fetches them from one host after the other does so of a job that moves, or that stopped in just that minute."""
+    if len(selection.behind) < _TOGETHER or not are_of_one_time((*selection.dumps.values(), *selection.behind)):
+        return blames
+    if all(one.verdict in {"moving", "rank-missing"} and not one.culprits for one in blames):
+        return blames
+    if not all(one.verdict in TRANSIENT for one in blames):
+        return blames
+    told = (
+        f"the job went on since the dumps of {named_ranks(sorted(one.rank for one in selection.behind))} were written, shortly "
+        "before the others, which may show a moment of it: take the dumps of all ranks again, at one time"
+    )
+    return [Blame("undecided", told, members=tuple(selection.dumps))]
 
 
 def _convicted(one: Blame, found: Waits, selection: Selection) -> list[Blame]:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from neuron_doctor.engine.dump_moments import Stand, are_of_one_time, moments, moved_to_the_end, progress, stands
 from neuron_doctor.engine.facts import Fact
-from neuron_doctor.engine.recorder import ROOTED, GroupRecord, RankRecord, rank_record, ranks_of
+from neuron_doctor.engine.recorder import GroupRecord, RankRecord, rank_record, ranks_of
 from neuron_doctor.engine.recorders import by_recorder
 
 #: Dumps of one hang end within the run-ahead of the hosts; those of another attempt, a time-out and a restart away.
@@ -16,6 +17,8 @@ GAP_NS = 600 * 10**9
 
 #: Dumps at so many places, of which one in so many at most is not behind: no two of them need to be of one moment.
 _STAGES, _AHEAD = 4, 4
+#: Two moments may be those of an old dump and of a hang; of one time, no more than two are.
+_MOMENTS = 3
 
 _Key = tuple[str, str]
 
@@ -60,7 +63,8 @@ def _selection(records: list[RankRecord]) -> Selection:
     reach = _reach(main)
     kept = main + [record for record in rest if not record.last_ns or _fits(record, reach)]
     dumps = _newest(_domestic(kept) or kept)
-    behind, places = _left_behind(dumps)
+    standing = stands(dumps)
+    behind, places = _left_behind(standing)
     few = 2 * len(behind) <= len(dumps)
     # Where most are behind, and at one place, the few that are ahead of them may be the strange ones.
     early = tuple(dumps[rank] for rank in sorted(behind)) if few else ()
@@ -69,7 +73,11 @@ def _selection(records: list[RankRecord]) -> Selection:
     twins = {rank: _signature(record) for rank, record in dumps.items()}
     stale = (r for r in records if id(r) not in chosen and twins.get(r.rank) != _signature(r))
     scattered = not few and places > 1
-    moving = scattered and places >= _STAGES and _AHEAD * (len(dumps) - len(behind)) <= len(dumps)
+    moving = scattered and (
+        (places >= _STAGES and _AHEAD * (len(dumps) - len(behind)) <= len(dumps))
+        or moved_to_the_end(dumps, behind)
+        or (moments(standing) >= _MOMENTS and are_of_one_time(dumps.values()))
+    )
     return Selection(dict(sorted(dumps.items())), tuple(stale), scattered, moving, early)
 
 
@@ -98,19 +106,11 @@ def _reach(records: Iterable[RankRecord]) -> dict[_Key, tuple[int, int]]:
     found: dict[_Key, tuple[int, int]] = {}
     for record in records:
         for group in record.groups:
-            done, issued = _progress(group)
+            done, issued = progress(group)
             if issued >= 0:
                 low, high = found.get((group.name, group.members), (done, issued))
                 found[group.name, group.members] = min(low, done), max(high, issued)
     return found
-
-
-def _progress(group: GroupRecord) -> tuple[int, int]:
-    """The last number done and the last issued, (-1, -1) where the dump holds no collective of the group."""
-    window = group.recent + group.pending
-    if not window:
-        return -1, -1
-    return (group.pending[0].sequence - 1 if group.pending else window[-1].sequence), window[-1].sequence
 
 
 def _fits(record: RankRecord, reach: dict[_Key, tuple[int, int]]) -> bool:
@@ -118,7 +118,7 @@ def _fits(record: RankRecord, reach: dict[_Key, tuple[int, int]]) -> bool:
     shared = [
         (group, reach[group.name, group.members]) for group in record.groups if (group.name, group.members) in reach
     ]
-    known = [(_progress(group)[1], low, high) for group, (low, high) in shared if _progress(group)[1] >= 0]
+    known = [(progress(group)[1], low, high) for group, (low, high) in shared if progress(group)[1] >= 0]
     return bool(known) and all(low - 1 <= issued <= high + 1 for issued, low, high in known)
 
 
@@ -144,18 +144,12 @@ def _newest(records: Iterable[RankRecord]) -> dict[int, RankRecord]:
     return best
 
 
-def _left_behind(dumps: dict[int, RankRecord]) -> tuple[set[int], int]:
+def _left_behind(standing: Iterable[Stand]) -> tuple[set[int], int]:
     """Ranks whose dump was written earlier than the others': peers completed two collectives that it never issued. And at
     how many different places they stand, at most, in one group."""
     furthest: dict[_Key, int] = defaultdict(lambda: -1)
-    issued: list[tuple[_Key, int, int]] = []
-    for rank, record in dumps.items():
-        for group in record.groups:
-            if group.completions and group.contiguous and not group.point_to_point and group.recent:
-                key = (group.name, group.members)
-                synchronising = [op.sequence for op in group.recent if op.name not in ROOTED]
-                furthest[key] = max(furthest[key], synchronising[-2] if len(synchronising) > 1 else -1)
-                issued.append((key, _progress(group)[1], rank))
-    late = [(key, last, rank) for key, last, rank in issued if last < furthest[key]]
-    places = Counter(key for key, _ in {(key, last) for key, last, _ in late} if any(key))
-    return {rank for *_, rank in late}, max(places.values(), default=0)
+    for one in standing:
+        furthest[one.group] = max(furthest[one.group], one.over)
+    late = [one for one in standing if one.issued < furthest[one.group]]
+    places = Counter(group for group, _ in {(one.group, one.issued) for one in late} if any(group))
+    return {one.rank for one in late}, max(places.values(), default=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -14,7 +14,7 @@ from neuron_doctor.engine.recorder import ROOTED, RankRecord, named_ranks
 #: What a collective looks like that runs, or ends, when the dumps are taken.
 _RUNNING = frozenset({"transport-stall", "partial-completion"})
 #: What may look so for a moment in a job that moves.
-_TRANSIENT = _RUNNING | {"device-stuck", "rank-missing", "p2p-missing", "undecided", "moving"}
+TRANSIENT = _RUNNING | {"device-stuck", "rank-missing", "p2p-missing", "undecided", "moving"}
 #: So many groups that show one thing, each by itself, prove it.
 _SEVERAL = 2
 #: So many devices get stuck at once by themselves: one holds up all others.
@@ -48,14 +48,22 @@ def _without_what_just_moved(blames: list[Blame], dumps: Mapping[int, RankRecord
     or are older than those of their peers. Where most dumps show completions, those of all whom anything is blamed on among
     them, the hang would be no older than that."""
     fresh = {rank for rank, dump in dumps.items() if dump.fresh}
-    if _FRESH * len(fresh) >= len(dumps) and fresh.issuperset(_culprits(blames)):
-        lasting = [one for one in blames if one.verdict not in _TRANSIENT]
+    if _FRESH * len(fresh) >= len(dumps) and all(
+        fresh.issuperset(one.culprits) or _has_just_ended(one, fresh) for one in blames
+    ):
+        lasting = [one for one in blames if one.verdict not in TRANSIENT]
         told = "had seen collectives complete in the moment before their dumps were written: the job moved"
         moving = Blame("moving", told, members=tuple(sorted(fresh)), about_ranks=True)
         return lasting or ([moving] if blames else [])
     stuck = [one for one in blames if one.verdict == "device-stuck"]
     moved = {id(one) for one in stuck if not fresh.isdisjoint(one.culprits) or _is_older(one)}
     return [_just_moved(one) if id(one) in moved else one for one in blames]
+
+
+def _has_just_ended(one: Blame, fresh: Collection[int]) -> bool:
+    """Whether most of those on whom a collective completed had just seen something complete: the others are about to see it."""
+    over = set(one.gathering.group.members) - set(one.gathering.waiting) if one.gathering else set()
+    return one.verdict == "partial-completion" and bool(over) and _FRESH * len(over.intersection(fresh)) >= len(over)
 
 
 def _is_older(one: Blame) -> bool:
@@ -102,7 +110,7 @@ def _hosts(blames: Iterable[Blame], dumps: Mapping[int, RankRecord]) -> set[str 
 def _seen_lagging(blames: Sequence[Blame], lags: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> list[Blame]:
     """What is said where so many lag. Faults that time does not heal hold. That the job moves is sure if collectives run
     meanwhile in other groups, and what holds up one host, in a way that no dump shows, cannot be the reason."""
-    if lasting := [one for one in blames if one.verdict not in _TRANSIENT]:
+    if lasting := [one for one in blames if one.verdict not in TRANSIENT]:
         return lasting
     told = (
         f"{named_ranks(_culprits(lags))} have not seen completed what their peers did, which are more than get stuck at once: "
