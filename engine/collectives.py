@@ -100,8 +100,8 @@ def _are_several_moments(blames: Sequence[Blame]) -> bool:
 
 
 def _as_of_one_time(blames: list[Blame], selection: Selection) -> list[Blame]:
-    """The blames, but what may pass is none where dumps that were left out as older were asked for just before the others: whoever
-    fetches them from one host after the other does so of a job that moves, or that stopped in just that minute."""
+    """The blames, but what may pass is none where dumps that were left out as older were asked for just before the others:
+    whoever fetches them from one host after the other does so of a job that moves, or that stopped in just that minute."""
     if len(selection.behind) < _TOGETHER or not are_of_one_time((*selection.dumps.values(), *selection.behind)):
         return blames
     if all(one.verdict in {"moving", "rank-missing"} and not one.culprits for one in blames):

@@ -1,4 +1,4 @@
-"""At how many moments the dumps of a run were written, by what had happened between them, and whether the job still moved then."""
+"""At how many moments the dumps of a run were written, by what happened between them, and whether the job still moved then."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _moments_of(standing: Iterable[Stand]) -> int:
 
 
 def are_of_one_time(records: Iterable[RankRecord]) -> bool:
-    """Whether the last operations of all that tell when were issued within the time that it takes to ask one host after the other."""
+    """Whether the last operations of all that tell of a time were issued within that in which one host after the other is asked."""
     ends = [record.last_ns for record in records if record.last_ns]
     return bool(ends) and max(ends) - min(ends) <= _ONE_TIME_NS
 

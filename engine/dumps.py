@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from neuron_doctor.engine.dump_moments import Stand, are_of_one_time, moments, moved_to_the_end, progress, stands
 from neuron_doctor.engine.facts import Fact
-from neuron_doctor.engine.recorder import GroupRecord, RankRecord, rank_record, ranks_of
+from neuron_doctor.engine.recorder import RankRecord, rank_record, ranks_of
 from neuron_doctor.engine.recorders import by_recorder
 
 #: Dumps of one hang end within the run-ahead of the hosts; those of another attempt, a time-out and a restart away.
@@ -17,7 +17,7 @@ GAP_NS = 600 * 10**9
 
 #: Dumps at so many places, of which one in so many at most is not behind: no two of them need to be of one moment.
 _STAGES, _AHEAD = 4, 4
-#: Two moments may be those of an old dump and of a hang; of one time, no more than two are.
+#: Two moments may be that of an old dump and that of a hang.
 _MOMENTS = 3
 
 _Key = tuple[str, str]
@@ -63,8 +63,7 @@ def _selection(records: list[RankRecord]) -> Selection:
     reach = _reach(main)
     kept = main + [record for record in rest if not record.last_ns or _fits(record, reach)]
     dumps = _newest(_domestic(kept) or kept)
-    standing = stands(dumps)
-    behind, places = _left_behind(standing)
+    behind, places = _left_behind(stands(dumps))
     few = 2 * len(behind) <= len(dumps)
     # Where most are behind, and at one place, the few that are ahead of them may be the strange ones.
     early = tuple(dumps[rank] for rank in sorted(behind)) if few else ()
@@ -73,12 +72,15 @@ def _selection(records: list[RankRecord]) -> Selection:
     twins = {rank: _signature(record) for rank, record in dumps.items()}
     stale = (r for r in records if id(r) not in chosen and twins.get(r.rank) != _signature(r))
     scattered = not few and places > 1
-    moving = scattered and (
-        (places >= _STAGES and _AHEAD * (len(dumps) - len(behind)) <= len(dumps))
-        or moved_to_the_end(dumps, behind)
-        or (moments(standing) >= _MOMENTS and are_of_one_time(dumps.values()))
-    )
+    moving = scattered and (moved_to_the_end(dumps, behind) or _are_of_many_moments(dumps, behind, places))
     return Selection(dict(sorted(dumps.items())), tuple(stale), scattered, moving, early)
+
+
+def _are_of_many_moments(dumps: dict[int, RankRecord], behind: set[int], places: int) -> bool:
+    """Whether few dumps are of the last moment, and the others of more than those of old dumps that lie beside: of many, or of
+    some within the time that it takes to ask all hosts."""
+    several = are_of_one_time(dumps.values()) and moments(stands(dumps)) >= _MOMENTS
+    return _AHEAD * (len(dumps) - len(behind)) <= len(dumps) and (places >= _STAGES or several)
 
 
 def _signature(record: RankRecord) -> tuple[int, int, int]:

@@ -149,8 +149,11 @@ def _moves(blames: Sequence[Blame], dumps: Mapping[int, RankRecord]) -> bool:
     stalls = [one for one in blames if one.verdict in _RUNNING and one.gathering and not one.gathering.is_transfer]
     runs = [one for one in stalls if (one.gathering and one.gathering.group.completions) or not show_ends(dumps)]
     late = any(one.verdict in {"rank-missing", "p2p-missing"} and one.culprits for one in blames)
-    unstarted = any(one.momentary for one in blames)
-    return bool(runs) and (late or (unstarted and any(one.verdict == "partial-completion" for one in runs)))
+    stuck = [one for one in blames if one.verdict == "device-stuck"]
+    ends = [one for one in runs if one.verdict == "partial-completion"]
+    unstarted = any(one.momentary for one in stuck)
+    apart = any(set(one.culprits).isdisjoint(end.culprits) and end.culprits for one in stuck for end in ends)
+    return bool(runs) and (late or (bool(ends) and unstarted) or apart)
 
 
 def _end_in_several(ending: Sequence[Blame]) -> bool:

@@ -46,3 +46,23 @@ def test_some_of_the_ranks_may_be_away() -> None:
 )
 def test_else_nothing_tells_the_ranks(names: list[str]) -> None:
     assert ranks_by_name(*names) == [None] * len(names)
+
+
+@pytest.mark.parametrize("name", ["h{}-{}.fr", "d/{}_{:05}.pkl", "box{}/{}", "b{}/fr-{}.json"])
+def test_of_hosts_whatever_they_are_called_blocks_of_all_ranks_tell_the_rank(name: str) -> None:
+    assert ranks_by_name(*(name.format(rank // 2, rank) for rank in range(4))) == [0, 1, 2, 3]
+    assert ranks_by_name(*(name.format("ab"[rank // 2], rank) for rank in (2, 0, 3, 1))) == [2, 0, 3, 1]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["h0-0.fr", "h0-1.fr", "h1-2.fr"],  # one of the ranks is away
+        ["h0-0.fr", "h0-2.fr", "h1-1.fr", "h1-3.fr"],  # no blocks
+        ["h0-0.fr", "h0-1.fr", "h1-0.fr", "h1-1.fr"],
+        ["h0-1.fr", "h0-2.fr", "h1-3.fr", "h1-4.fr"],
+        ["h0-0.fr", "h0-1.fr", "h0-2.fr", "h1-3.fr"],
+    ],
+)
+def test_where_they_are_no_blocks_of_all_ranks_nothing_does(names: list[str]) -> None:
+    assert ranks_by_name(*names) == [None] * len(names)

@@ -85,3 +85,35 @@ def test_where_collectives_run_beside_devices_that_seem_stuck_the_job_moves() ->
             one.done_ns = 0
     assert verdicts(on_hosts(facts_of(job), 2)) == {"moving": set()}
     assert verdicts(facts_of(job)) == {"undecided": set()}  # one host may have stopped looking
+
+
+@pytest.mark.parametrize(
+    ("fresh", "expected"),
+    [
+        (14, {"moving": set()}),
+        (8, {"moving": set()}),
+        (6, {"partial-completion": {14, 15}}),
+        (0, {"partial-completion": {14, 15}}),
+    ],
+)
+def test_what_completed_on_most_in_the_moment_before_is_about_to_complete_on_the_others(
+    fresh: int, expected: dict[str, set[int]]
+) -> None:
+    mesh = Mesh(16, 1)
+    job = run(mesh, {rank: [Op(mesh.groups["default_pg"][rank])] * 30 for rank in range(mesh.size)}, Faults())
+    for rank in (14, 15):
+        job.issued[rank][-1].done_ns = 0
+    facts = [replace(one, data={**one.data, "fresh": 2 * ((one.place.rank or 0) < fresh)}) for one in facts_of(job)]
+    assert verdicts(facts) == expected
+
+
+def test_a_device_that_lags_in_one_group_while_another_group_just_ends_elsewhere_is_left_open() -> None:
+    mesh = Mesh(4, 2)
+    tensor = mesh.groups["TENSOR"]
+    job = run(mesh, {rank: [Op(tensor[rank])] * 30 for rank in range(mesh.size)}, Faults())
+    for rank in range(4):
+        for one in job.issued[rank][-5 if rank == 2 else -2 :]:
+            one.done_ns = 0
+    assert verdicts(facts_of(job)) == {"device-stuck": {2}}
+    job.issued[6][-1].done_ns = 0
+    assert verdicts(facts_of(job)) == {"undecided": set()}

@@ -1,0 +1,86 @@
+"""Dumps that hosts were asked for one after the other, of a job that moves: no hang, and no fault of those asked first."""
+
+from __future__ import annotations
+
+import pytest
+from fr_simulator import Faults, Mesh, Op, Recorder, facts_of, run
+from msgspec.structs import replace
+from test_collectives import programs_of, verdicts
+
+from neuron_doctor.engine.facts import Fact
+
+S = 10**9
+
+
+def asked(*stops: int, fresh: tuple[int, ...] = (), apart_s: float = 2) -> list[Fact]:
+    """The dumps of two ranks of each host, of the moment at which all ranks had issued so many operations. `fresh`: of these
+    hosts they show completions of the moment before."""
+    mesh = Mesh(2 * len(stops), 1)
+    found = []
+    for host, stop in enumerate(stops):
+        job = run(mesh, programs_of(mesh), Faults(host=dict.fromkeys(range(mesh.size), stop)))
+        dumps = facts_of(job, without=set(range(mesh.size)) - {2 * host, 2 * host + 1})
+        found += [
+            told(one, fresh=3 * (host in fresh), last_ns=_last_ns(one) + int(host * apart_s * S)) for one in dumps
+        ]
+    return found
+
+
+def _last_ns(fact: Fact) -> int:
+    return int(str(fact.data["last_ns"]))
+
+
+def told(fact: Fact, **said: int) -> Fact:
+    return replace(fact, data={**fact.data, **said})
+
+
+def test_three_moments_within_a_minute_are_of_a_job_that_moves() -> None:
+    assert verdicts(asked(8, 14, 20, 26)) == {"moving": set()}
+    assert verdicts(asked(8, 14, 20, 26, apart_s=40)) == {"undecided": set()}  # old dumps, and a hang
+
+
+def test_that_others_completed_something_just_before_shows_that_the_job_moves() -> None:
+    assert verdicts(asked(8, 14, 20)) == {"undecided": set()}
+    assert verdicts(asked(8, 14, 20, fresh=(0, 1, 2))) == {"moving": set()}
+    assert verdicts(asked(8, 14, 20, fresh=(1, 2))) == {"moving": set()}
+
+
+def test_that_only_old_dumps_show_completions_of_the_moment_before_tells_nothing_of_the_last_ones() -> None:
+    assert verdicts(asked(8, 14, 20, fresh=(0, 1))) == {"undecided": set()}
+
+
+@pytest.mark.parametrize(
+    ("old", "seconds", "expected"),
+    [
+        ((14, 15), 20, {"undecided": set()}),
+        ((14, 15), 90, {"partial-completion": {5}}),
+        ((15,), 20, {"partial-completion": {5}}),
+    ],
+)
+def test_nobody_is_at_fault_in_what_may_pass_where_a_host_was_asked_just_before(
+    old: tuple[int, ...], seconds: int, expected: dict[str, set[int]]
+) -> None:
+    """One old dump may be the last that a rank left; and what was asked for long before says nothing of the others."""
+    mesh = Mesh(16, 1)
+    programs = {rank: [Op(mesh.groups["default_pg"][rank])] * 60 for rank in range(mesh.size)}
+    before = run(mesh, programs, Faults(host=dict.fromkeys(range(mesh.size), 20)))
+    after = run(mesh, programs, Faults(host=dict.fromkeys(range(mesh.size), 40)))
+    after.issued[5][-1].done_ns = 0
+    dumps = facts_of(after, without=set(old))
+    last = max(map(_last_ns, dumps))
+    stale = [told(one, last_ns=last - seconds * S) for one in facts_of(before, without=set(range(16)) - set(old))]
+    found = verdicts([*dumps, *stale])
+    found.pop("stale-dump")
+    assert found == expected
+
+
+def test_a_recorder_whose_ring_lost_entries_of_which_none_completed_is_told_of_issues_only() -> None:
+    """It would have counted the completions of those it lost."""
+    mesh = Mesh(4, 2)
+    recorder = Recorder(backend="neuron", completions=False, retires=False, ring=20)
+    job = run(mesh, programs_of(mesh), Faults())
+    for issued in job.issued.values():
+        for one in issued:
+            one.done_ns = 0
+    found = facts_of(job, recorder)
+    assert not any(group.completions for fact in found for group in fact.data["groups"])
