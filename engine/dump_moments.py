@@ -63,7 +63,7 @@ def _moments_of(standing: Iterable[Stand]) -> int:
 
 
 def are_of_one_time(records: Iterable[RankRecord]) -> bool:
-    """Whether the last operations of all that tell of a time were issued within that in which one host after the other is asked."""
+    """Whether the last operations of all that tell of a time were issued while one host after the other can be asked."""
     ends = [record.last_ns for record in records if record.last_ns]
     return bool(ends) and max(ends) - min(ends) <= _ONE_TIME_NS
 
