@@ -210,17 +210,41 @@ def _of_common_stall(hang: Hang, gathering: Gathering, at: str) -> Blame:
         told = f"{at} completed on {named_ranks(sorted(completed))} and never on {named_ranks(waiting)}"
         return Blame("partial-completion", told, culprits=odd, members=tuple(sorted(members)), gathering=gathering)
     equal = _equal(gathering)
+    told = f"all ranks have come to {at} with {equal or _UNTOLD}, and it completes on none"
+    doubt = _doubt(gathering, at, equal)
+    verdict = "undecided" if doubt else "transport-stall"
+    return Blame(verdict, doubt or told, members=tuple(sorted(members)), gathering=gathering)
+
+
+def _doubt(gathering: Gathering, at: str, equal: str) -> str:
+    """Why it is not sure that the transport stalls where all seem to have come; nothing where it is."""
     if not gathering.group.whole:
-        told = (
+        return (
             f"all ranks that left a dump have come to {at} with {equal or _UNTOLD}, and it completes on none; no dump lists "
             "the members of the group, and one may be missing"
         )
-        return Blame("undecided", told, members=tuple(sorted(members)), gathering=gathering)
-    told = f"all ranks have come to {at} with {equal or _UNTOLD}, and it completes on none"
+    if unseen := _unseen(gathering):
+        return (
+            f"{at} completes on none; {named_ranks(unseen)} issued it and had not started it, and no dump lists what else it "
+            "may wait in"
+        )
     if not equal:
-        told += "; the transport below stalls, or these differ"
-        return Blame("undecided", told, members=tuple(sorted(members)), gathering=gathering)
-    return Blame("transport-stall", told, members=tuple(sorted(members)), gathering=gathering)
+        return (
+            f"all ranks have come to {at} with {_UNTOLD}, and it completes on none; the transport below stalls, or these "
+            "differ"
+        )
+    return ""
+
+
+def _unseen(gathering: Gathering) -> tuple[int, ...]:
+    """The ranks of which only their status tells that they issued a collective (a dump that was cut, say), and that their
+    device had not come to it, as others had."""
+    begun = any(front.operation and front.operation.state in _BEGUN for front in gathering.fronts)
+    alone = [front.rank for front in gathering.fronts if front.operation is None] if begun else []
+    records = {rank: gathering.group.members[rank].record for rank in alone}
+    return tuple(
+        rank for rank, one in records.items() if one and one.started is not None and one.started == one.completed
+    )
 
 
 def _equal(gathering: Gathering) -> str:
