@@ -79,7 +79,8 @@ def _sniff(head: bytes, _name: str) -> bool:
     if _EVENTS_FIRST.match(first):
         return has_form(head, EVENT_ROW)
     rows = (is_title(first) or is_bare_row(first)) and has_form(head, ROW)
-    return rows or is_cut(command_of(first_line(head)) or "", head_lines(head))
+    command = command_of(first_line(head))
+    return rows or (command is not None and is_cut(command, head_lines(head)))
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:

@@ -104,7 +104,8 @@ def _asked(command: str) -> str | None:
 
 
 def _is_version(head: bytes, _name: str) -> bool:
-    return len(head_lines(head)) == 1 and _asked(command_of(first_line(head)) or "") is not None
+    command = command_of(first_line(head))
+    return command is not None and _asked(command) is not None and len(head_lines(head)) == 1
 
 
 def parse_version(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:

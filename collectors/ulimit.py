@@ -58,10 +58,11 @@ _VALUE = regex(r"(?P<value>unlimited|\d{1,20})\s*$")
 
 
 def _sniff(head: bytes, _name: str) -> bool:
-    asked, said = command_of(first_line(head)) or "", head_lines(head)
+    asked = command_of(first_line(head)) or ""
     if _ASKS.fullmatch(asked):
+        said = head_lines(head)
         return len(said) == 1 and _VALUE.match(said[0]) is not None
-    return has_form(head, _ANY) and (len(said) > 1 or _OF_A_PROCESS.match(asked) is not None)
+    return has_form(head, _ANY) and (len(head_lines(head)) > 1 or _OF_A_PROCESS.match(asked) is not None)
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
