@@ -56,8 +56,10 @@ def device_count(
 
 
 def highest_of(neuron: int) -> int:
-    """The highest number of so many devices, of which one or two may be missing: no type has eleven, or fifteen."""
-    return next((full for full in sorted(_FULL) if 0 <= full - neuron <= _GAPS), neuron) - 1
+    """The highest number of so many devices, of which one or two of the most that any type has may be missing: of fewer, a
+    container may have got just so many."""
+    full = max(_FULL)
+    return (full if 0 <= full - neuron <= _GAPS else neuron) - 1
 
 
 def complement_of(instance_type: str) -> Complement:

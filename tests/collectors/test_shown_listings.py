@@ -231,6 +231,17 @@ def test_the_nodes_of_devices_are_counted(shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("count", "expected"), [(16, 16), (15, 16), (14, 16), (13, 0), (12, 12), (11, 0), (10, 0), (4, 0)]
+)
+def test_a_count_alone_tells_of_missing_devices_only_where_no_smaller_whole_may_be_meant(
+    count: int, expected: int
+) -> None:
+    """A container may have got ten or eleven of sixteen."""
+    [fact] = [fact for fact in of_text(f"$ ls /dev/neuron* | wc -l\n{count}\n$ date\n") if fact.kind == "device-count"]
+    assert (fact.data["neuron"], fact.data["expected_neuron"]) == (count, expected)
+
+
+@pytest.mark.parametrize(
     "shown",
     [
         "$ ls /dev/neuron* | head -3\n/dev/neuron0\n",
