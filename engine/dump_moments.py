@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from neuron_doctor.engine.recorder import ROOTED, GroupRecord, RankRecord
@@ -34,14 +34,29 @@ def progress(group: GroupRecord) -> tuple[int, int]:
 
 def stands(dumps: Mapping[int, RankRecord]) -> list[Stand]:
     """Where each rank stands in those of its groups of which its dump tells that."""
-    found: list[Stand] = []
+    return [_stand(group, rank) for rank, group in _plain(dumps) if group.completions]
+
+
+def retirements(dumps: Mapping[int, RankRecord]) -> list[Stand]:
+    """The same of recorders that tell only what is retired, which failed operations are, too: `over` is then what was retired
+    before another that was. What fails leaves all of a group at one place, and those who lack it at another."""
+    # without members, only the first group is the same on all ranks
+    alike = ((rank, group) for rank, group in _plain(dumps) if group.members or group.name == "0")
+    return [_stand(group, rank) for rank, group in alike if not group.completions]
+
+
+def _plain(dumps: Mapping[int, RankRecord]) -> Iterator[tuple[int, GroupRecord]]:
+    """The groups of each rank whose collectives are counted alike by all, and of which some are over."""
     for rank, record in dumps.items():
         for group in record.groups:
-            if group.completions and group.contiguous and not group.point_to_point and group.recent:
-                joint = [op.sequence for op in group.recent if op.name not in ROOTED]
-                over = joint[-2] if len(joint) > 1 else -1
-                found.append(Stand((group.name, group.members), rank, progress(group)[1], over))
-    return found
+            if group.contiguous and not group.point_to_point and group.recent:
+                yield rank, group
+
+
+def _stand(group: GroupRecord, rank: int) -> Stand:
+    joint = [op.sequence for op in group.recent if op.name not in ROOTED]
+    over = joint[-2] if len(joint) > 1 else -1
+    return Stand((group.name, group.members), rank, progress(group)[1], over)
 
 
 def moments(standing: Iterable[Stand]) -> int:

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from neuron_doctor.engine.dump_moments import Stand, are_of_one_time, moments, moved_to_the_end, progress, stands
+from neuron_doctor.engine.dump_moments import (
+    Stand,
+    are_of_one_time,
+    moments,
+    moved_to_the_end,
+    progress,
+    retirements,
+    stands,
+)
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.recorder import RankRecord, rank_record, ranks_of
 from neuron_doctor.engine.recorders import by_recorder
@@ -73,6 +81,8 @@ def _selection(records: list[RankRecord]) -> Selection:
     stale = (r for r in records if id(r) not in chosen and twins.get(r.rank) != _signature(r))
     scattered = not few and places > 1
     moving = scattered and (moved_to_the_end(dumps, behind) or _are_of_many_moments(dumps, behind, places))
+    if are_of_one_time(dumps.values()) and moments(retirements(dumps)) >= _MOMENTS:
+        scattered = moving = True
     return Selection(dict(sorted(dumps.items())), tuple(stale), scattered, moving, early)
 
 

@@ -84,3 +84,28 @@ def test_a_recorder_whose_ring_lost_entries_of_which_none_completed_is_told_of_i
             one.done_ns = 0
     found = facts_of(job, recorder)
     assert not any(group.completions for fact in found for group in fact.data["groups"])
+
+
+GLOO = Recorder(backend="gloo", completions=False)
+
+
+def of_gloo(*stops: int) -> list[Fact]:
+    """The dumps of four ranks of gloo, each of the moment at which all had issued so many collectives, which are retired."""
+    mesh = Mesh(4, 1)
+    program = {rank: [Op(mesh.groups["default_pg"][rank])] * 60 for rank in range(4)}
+    found = []
+    for rank, stop in enumerate(stops):
+        job = run(mesh, program, Faults(host=dict.fromkeys(range(4), stop)))
+        found += facts_of(job, GLOO, without=set(range(4)) - {rank})
+    return found
+
+
+def test_what_is_retired_at_three_places_shows_that_a_job_on_gloo_moves() -> None:
+    """A real dump of it knows no completion: `retired` is all, and what failed is retired, too."""
+    assert verdicts(of_gloo(23, 25, 27, 30)) == {"moving": set()}
+
+
+@pytest.mark.parametrize("stops", [(23, 24, 24, 24), (23, 30, 30, 30), (23, 30, 30, 29)])
+def test_who_lacks_what_failed_on_all_others_is_at_fault(stops: tuple[int, ...]) -> None:
+    """However many were issued ahead: all that wait for one stand at one place."""
+    assert verdicts(of_gloo(*stops)) == {"rank-missing": {0}}
