@@ -69,7 +69,7 @@ _EVIDENCE = (
     r"|run|console|epilog(?:ue)?|prolog(?:ue)?|kubectl|describe|efa|rdma|stats?|metrics|ps|health|hw|info|debug|bundle|data|df|du|free|uptime|uname|ulimit|limits"
     r"|mount|meminfo|cpuinfo|vmstat|iostat|lsof|ethtool|chronyc|timedatectl|ss|netstat|dkms|dpkg|rpm|pip"
     r"|docker|podman|checks?|launch(?:er)?|startup|bootstrap|ssh|collect(?:ed)?|snapshot|triage|diag|preflight|postmortem"
-    r"|sosreport|ssm|session|terminal|typescript|tmux|screen|before|after|pre|post|previous|tail|full|stacks?|py-?spy|backtraces?)"
+    r"|sosreport|ssm|session|terminal|typescript|tmux|screen|scrollback|pasted?|transcript|before|after|pre|post|previous|tail|full|stacks?|py-?spy|backtraces?)"
 )
 _EVIDENCE_BEFORE = regex(rf"(?:{_EVIDENCE}[-_.@])+", re.IGNORECASE)
 #: `neuron-dev-b`: a part of the name, unless it is that of a tool, or what follows tells itself.
@@ -118,6 +118,8 @@ _ADDRESS_WITHIN = regex(
     rf"(?<![a-z\d.])(?:(?:{_ADDRESS})(?=_)|(?:{_IP})(?=-[a-z])|(?:{_OF_A_DOMAIN})(?=_(?!rank|local)|[-.][a-z]))",
     re.IGNORECASE,
 )
+#: The address in brackets behind what somebody calls the machine: `proxy+prefill (ip-10-0-3-7)`.
+_IN_BRACKETS = regex(rf"(?P<before>[^()\[\]]{{1,120}})[(\[](?P<host>{_IP})[)\]]", re.IGNORECASE)
 #: A host by its domain alone, one whatever its domain, and what a domain ends with that no word or language is.
 _IN_A_DOMAIN, _BY_ITSELF = regex(_OF_A_DOMAIN, re.IGNORECASE), regex(rf"{_ADDRESS}|{_NUMBERED}{_LABELS}", re.IGNORECASE)
 _TOP_OF_ONES_OWN, _SURE_DOMAIN = regex(_OWN_TOP, re.IGNORECASE), regex(rf"\.{_TOP}$", re.IGNORECASE)
@@ -230,7 +232,7 @@ def _host(name: str, shape: re.Pattern[str]) -> str | None:
         return tagged["host"]
     stem = bare(name)
     told = stem and shape.fullmatch(stem) and _DIRECTIONS.isdisjoint(_BETWEEN_WORDS.split(stem.casefold()))
-    host = stem if told else _of_sagemaker(name) or _address(name)
+    host = stem if told else _of_sagemaker(name) or _address(name) or _in_brackets(name)
     return host if host and _may_be_in_a_domain(host) else None
 
 
@@ -261,6 +263,13 @@ def _address(name: str) -> str | None:
         return None
     within = _BETWEEN_WORDS.split(name[: found[0].end()].casefold())
     return found[0][0] if _DIRECTIONS.isdisjoint(within) and not _speaks_of_another(name[found[0].end() :]) else None
+
+
+def _in_brackets(name: str) -> str | None:
+    """The address in brackets at the end of a name that speaks of no other machine, and of no way to it."""
+    found = _IN_BRACKETS.fullmatch(plain(name).strip())
+    before = set(words_of(found["before"])) if found else _DIRECTIONS
+    return found["host"] if found and before.isdisjoint(_DIRECTIONS | OF_ANOTHER_HOST) else None
 
 
 def _speaks_of_another(behind: str) -> bool:

@@ -17,7 +17,7 @@ _NUMBER = regex(r"\d+", re.ASCII)
 #: What the first line of a file calls the host (the pattern `heading-own-host`).
 HEADING = "HOST_HEADING"
 #: What every machine calls itself says nothing.
-_ANYBODY = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
+ANYBODY = frozenset({"localhost", "localhost.localdomain", "ip6-localhost"})
 
 #: Variables that Slurm sets for the processes of a job.
 _NODE_LISTS = frozenset({"SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_STEP_NODELIST"})
@@ -30,11 +30,13 @@ def known_hosts(collection: Collection) -> dict[str, str]:
     """The names that facts and hints state for hosts, by how they read in lower case; also by their first label, where
     one name alone has it. Names of pods and containers are none."""
     no_hosts = set(_pods(collection.facts))
-    stated = {s.place.host for s in collection.sources} | set(_stated(collection.facts)) | _told_alike(collection.facts)
+    stated = (
+        {s.place.host for s in collection.sources} | set(stated_names(collection.facts)) | _told_alike(collection.facts)
+    )
     logins = {name for f in collection.facts if f.kind == "login" and _NUMBER.search(name := str(f.data["name"]))}
     stated |= _heading_alike(collection.facts)
     stated |= logins & {name for source in collection.sources if logins for name in names_in(source.path)}
-    names = sorted(name for name in stated if name and name.casefold() not in no_hosts | _ANYBODY)
+    names = sorted(name for name in stated if name and name.casefold() not in no_hosts | ANYBODY)
     short = unique((label.casefold(), label) for label in map(_first_label, names) if label)
     return {**_alone(short, names), **{name.casefold(): name for name in reversed(names)}}
 
@@ -51,9 +53,10 @@ def _first_label(name: str) -> str:
     return label if dot and label and not label[0].isdigit() else ""
 
 
-def _stated(facts: Iterable[Fact]) -> Iterator[str]:
+def stated_names(facts: Iterable[Fact], at: str | None = None) -> Iterator[str]:
+    """The names that facts state for hosts. That they are of a source that is `at` a host by its path states nothing of it."""
     for fact in facts:
-        if fact.place.host:
+        if fact.place.host and fact.place.host != at:
             yield fact.place.host
         if fact.kind == "identity":
             yield from (str(fact.data[key]) for key in ("hostname", "address") if fact.data.get(key))

@@ -35,6 +35,8 @@ extension, date and words for evidence), below what all paths have in common, by
    machine they are of.
 3. **Own words.** The source says itself where it runs, and so do others of other hosts (`own_words`); these names count for 1.
    One that is called after an instance (`hyperpod-i-0abc...`) holds against a path that is not: `worker-1` is a pod there.
+   So does every file in a directory that is said to be of one machine (`decode_host/`), where what lies there states one name
+   that the machine gives itself (`nicknames`).
 4. **Trees.** It lies in a tree of files that has the name of its machine in it (`host_trees`: a sosreport, copies of /etc).
 5. **Labels.** Two at least bear the names that lines of one log begin with (`labelled_lines`), and are of a kind that is
    made once on a host; such lines are of these hosts too.
@@ -68,6 +70,7 @@ from neuron_doctor.collectors.line_labels import KIND as LABEL
 from neuron_doctor.collectors.line_labels import placed_by_labels
 from neuron_doctor.collectors.lone_machine import lone_machine, taken_on_it
 from neuron_doctor.collectors.lone_terminals import at_its_prompts
+from neuron_doctor.collectors.nicknames import hosts_of_directories
 from neuron_doctor.collectors.no_host_words import (
     GROUPINGS,
     NO_HOST,
@@ -227,7 +230,10 @@ def _hosts(collection: Collection, facts: Mapping[str, Sequence[Fact]]) -> tuple
         for path, name in said.items()
         if not by_path[path] or _is_node_of(name, by_path[path]) or by_path[path] in pods
     }
-    return _with_copies(unplaced, {**by_path, **said}), labels
+    placed = {**by_path, **said}
+    named = hosts_of_directories(sources, facts)
+    placed.update({path: host for path, host in named.items() if not placed.get(path)})
+    return _with_copies(unplaced, placed), labels
 
 
 def _names_of_pods(

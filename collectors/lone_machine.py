@@ -89,7 +89,7 @@ def lone_machine(collection: Collection, *, prompting: bool = False) -> str | No
     prompts = [fact for fact in collection.facts if fact.kind == "section"] if prompting else []
     own = set(_named_by_itself(collection))
     own |= {str(prompt.data["name"]) for prompt in prompts if prompt.data["form"] == PROMPT} - {""}
-    if prompting and any(_ENTRY.intersection(_BETWEEN_WORDS.split(host.casefold())) for host in own):
+    if prompting and any(map(is_entry, own)):
         return None
     if len(names) != 1 or len(own) != 1 or any(source.kind in _OF_CLUSTERS for source in collection.sources):
         return None
@@ -98,6 +98,11 @@ def lone_machine(collection: Collection, *, prompting: bool = False) -> str | No
     others |= any(_STARTS_ELSEWHERE.search(str(prompt.data.get("command") or "")) for prompt in prompts)
     others |= any(found[0] != name.partition(".")[0] for s in collection.sources for found in _EC2.finditer(s.path))
     return None if others or _several(collection) or _is_of_another_instance(collection) else name
+
+
+def is_entry(name: str) -> bool:
+    """Whether a machine is called as those are from which people work on others."""
+    return not _ENTRY.isdisjoint(_BETWEEN_WORDS.split(name.casefold()))
 
 
 def taken_on_it(sources: Iterable[Source]) -> frozenset[str]:

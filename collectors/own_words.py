@@ -16,7 +16,8 @@ The log of a whole job says so as well, of the host of its launcher alone. So a 
 - sources that name another host ran at the same time, or did so in each attempt (or tell all of ranks in it), tell of no rank
   that it tells of, and two hosts at least tell of processes of their own. What one `mpirun` says for all has no such neighbour.
 
-Where the path has said a host already, what the source says is another name of it (`own_words_at_hosts`).
+Where the path has said a host already, what the source says is another name of it (`own_words_at_hosts`); so is what all the
+infodumps in it say, which one process of the host writes.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from collections import defaultdict
 from collections.abc import Collection as Sized
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from neuron_doctor.collectors.hints import has_shape_of_host
+from neuron_doctor.collectors.hints import has_shape_of_host, is_name_of_ec2
 from neuron_doctor.collectors.known_hosts import HEADING as HOST_HEADING
 from neuron_doctor.collectors.no_host_words import GROUPINGS, NO_HOST_OF_LINES, may_name_a_host, words_of
 from neuron_doctor.collectors.prompts import ECHO, PROMPT
@@ -43,6 +44,8 @@ from neuron_doctor.engine.regexes import regex
 
 #: Variables whose value is the name of the host itself, wherever they stand.
 _NODE_VARIABLES = frozenset({"SLURMD_NODENAME", "NODE_NAME", "MY_NODE_NAME", "K8S_NODE_NAME", "SM_CURRENT_HOST"})
+#: All by which a source says where it runs.
+_OWN_VARIABLES = _NODE_VARIABLES | {"HOSTNAME", "HOST", HOST_HEADING}
 #: What the program calls its host, beside its rank or process (the pattern `settings-own-host`).
 _SETTING = "HOST"
 #: Ids of containers, and what Kubernetes gives a pod of a deployment or a job for an end.
@@ -86,10 +89,26 @@ def own_words_at_hosts(
     pods = any(source.place.container or source.kind == "kubectl" for source in sources)
     for source in sources:
         host, told = source.place.host, facts.get(source.path, ())
-        name = _own_host(told, (), pods=pods, at=host) if host and not source.place.container else None
+        if not host or source.place.container:
+            continue
+        name = _own_host(told, (), pods=pods, at=host)
         where = next((f for f in told if f.kind == "env" and f.data.get("value") == name), None) if name else None
-        if host and name and where and name.casefold() != host.casefold():
+        where = where or _infodump(told, at=host)
+        name = str(where.data.get("value") or where.data["hostname"]) if where else ""
+        if where and name.casefold() != host.casefold():
             yield host, name, where
+
+
+def _infodump(facts: Sequence[Fact], *, at: str) -> Fact | None:
+    """The first infodump of a log, if all are of one host, by the name that EC2 gave it (a pod has its own), and nothing else
+    says where it runs."""
+    dumps = [
+        fact for fact in facts if fact.kind == "identity" and fact.place.pid is not None and fact.data.get("hostname")
+    ]
+    names = {str(fact.data["hostname"]) for fact in dumps}
+    says = any(fact.kind == "env" and fact.data.get("name") in _OWN_VARIABLES for fact in facts)
+    alone = len(names) == 1 and not says and all(fact.place.host in (None, at) for fact in dumps)
+    return dumps[0] if alone and all(map(is_name_of_ec2, names)) else None
 
 
 def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool, at: str | None = None) -> str | None:
@@ -97,7 +116,7 @@ def _own_host(facts: Iterable[Fact], known: Sized[str], *, pods: bool, at: str |
     is by its path."""
     facts = list(facts)
     own, others, instances = _heading(facts, known), set[str](), set[str]()
-    prompts = _prompts_among_others(facts)
+    prompts = prompts_among_others(facts)
     for fact in facts:
         if fact.kind == "env" and fact.span.offset in prompts:
             continue
@@ -130,7 +149,7 @@ def _heading(facts: Iterable[Fact], known: Sized[str]) -> set[str]:
     return set(named) if list(named.values()) == [0] else set()
 
 
-def _prompts_among_others(facts: Sequence[Fact]) -> frozenset[int]:
+def prompts_among_others(facts: Sequence[Fact]) -> frozenset[int]:
     """Where prompts stand in a terminal that shows anything but its own host: whose the whole is, they do not say. Records of a
     log below a command that shows none are another's."""
     prompts = {f.span.offset: f for f in facts if f.kind == "section" and f.data["form"] == PROMPT}

@@ -2,8 +2,8 @@
 
 One table for all who ask (`sections`, `saved_outputs`, `snapshot`, `own_words`). A login host or a laptop is where people look at
 logs of other machines, so nothing is of a machine that is not known to be: a file counts where no other machine's lies
-(`/var/log`, `/proc`), or where it is called after the host. What a loop, a scheduler or a client of a cluster shows is not told
-here.
+(`/var/log`, `/proc`), or where it is called after the host. What a loop over hosts, a scheduler or a client of a cluster shows is
+not told here; a loop that counts devices or cores shows what it does with each.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from neuron_doctor.collectors.command_lines import (
     tool_of,
 )
 from neuron_doctor.collectors.hints import place_of_path, plain
+from neuron_doctor.collectors.loops import EACH, Loop, loop_of
 from neuron_doctor.collectors.no_host_words import words_of
 from neuron_doctor.engine.regexes import regex
 
@@ -96,6 +97,7 @@ _OWN_FILES = regex(
 _KERNEL_FILES = regex(r"/var/log/(?:kern\.log|dmesg)\b.{0,20}")
 #: What says how many lines, or from which on.
 _NUMBER = regex(r"[+-]?\d{1,18}[a-zA-Z]{0,2}")
+_COUNT = regex(r"\d{1,5}")
 _PYTHON = regex(r"(?:python|pypy)[\d.]{0,5}")
 #: A line of Python that asks the runtime here, through a framework or itself, and has nothing to do with another machine.
 _ASKS_HERE = regex(
@@ -124,6 +126,8 @@ def shown_by(line: str, host: str = "", *, asked: bool = False, within: int = 0)
     `within` so many other lines."""
     if len(line) > _LONGEST or within > _DEEPEST:
         return Shown(Shows.OTHERS)
+    if (loop := loop_of(line)) and all(map(_COUNT.fullmatch, loop.words or ("",))):
+        return _of_each(loop, host, asked=asked, within=within)
     try:
         all_shown = [_shown_by(pipeline, host, asked=asked, within=within) for pipeline in pipelines(line)]
     except ValueError:  # a quotation mark too many, or a command within a command
@@ -137,6 +141,16 @@ def shown_by(line: str, host: str = "", *, asked: bool = False, within: int = 0)
     kinds = {one.what for one in shown}
     what = kinds.pop() if len(kinds) == 1 else Shows.JOB if Shows.JOB in kinds else Shows.LOG
     return Shown(what, hosts.pop(), tuple(sorted({file for one in shown for file in one.files})))
+
+
+def _of_each(loop: Loop, host: str, *, asked: bool, within: int) -> Shown:
+    """What a loop shows that counts, if nothing that it shows is another machine's: `ssh n$i` goes on to the next one."""
+    first, last = (
+        shown_by(loop.body.replace(EACH, word), host, asked=asked, within=within + 1)
+        for word in (loop.words[0], loop.words[-1])
+    )
+    alike = first.what is last.what and first.host == last.host and first.host in ("", host)
+    return first if alike else Shown(Shows.OTHERS)
 
 
 def _shown_by(pipeline: Pipeline, host: str, *, asked: bool, within: int) -> Shown:

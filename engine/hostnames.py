@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from itertools import combinations
@@ -24,7 +25,10 @@ _ITSELF = regex(r"(?P<id>i-(?:0[\da-f]{3,16}|[\da-f]{8}))")
 _ADDRESS = regex(r"\d{1,3}(?:\.\d{1,3}){3}")
 _BY_ADDRESS = regex(r"ip-(?P<address>\d{1,3}(?:-\d{1,3}){3})(?:\.[\w.-]+)?")
 #: What only numbers the hosts of one job.
-_BY_NUMBER = regex(r"(?:node|host|worker|machine|instance|rank)[-_]?\d{1,5}")
+_BY_NUMBER = regex(
+    r"(?:node|host|worker|machine|instance|rank|box|server|vm)[-_ ]?(?:\d{1,5}|[a-h])|[whn][-_]?\d{1,3}",
+    re.IGNORECASE,
+)
 
 
 def instance_in(host: str) -> str | None:
@@ -58,7 +62,8 @@ def names_of_hosts(
     the name of another, nothing tells which of them it is now, unless that other has a name of its own. The name that is
     shown is a hint's, else what Kubernetes calls it (`nodes`), by which it can be cordoned: so too where the hint only leaves out
     the domain, and where its records mostly say that. One that only numbers the hosts of a job (`node_1`) is shown where there is
-    no other.
+    no other; so is a nickname, which the machine itself does not have, and its own name goes before all that Kubernetes does not
+    know.
     """
     aliases, facts = _Aliases(), list(facts)
     told = Counter(fact.place.host for fact in facts)
@@ -78,6 +83,8 @@ def names_of_hosts(
         elif by_address := _BY_ADDRESS.fullmatch(host):
             aliases.same(host, by_address["address"].replace("-", "."))
     directories = {hint.host for hint in hints if hint.host}
+    renamed = {str(f.data["hostname"]): str(f.data["address"]) for f in facts if f.data.get("nickname") is True}
+    own = set(renamed.values())
     host_of: dict[str, str] = {}
     instance_of: dict[str, str] = {}
     named = {name for members in aliases.classes() if len(members) > 1 for name in members}
@@ -89,8 +96,10 @@ def names_of_hosts(
         best = min(
             members,
             key=lambda m: (
+                m in renamed and m not in nodes,
                 m not in directories,
                 m not in nodes,
+                m not in own,
                 m in instances,
                 m[:1].isdigit(),
                 only_numbers(m),

@@ -29,9 +29,10 @@ _OF_JOBS = (
     kind_of(
         "identity",
         "two names of one thing, seen in one record (an alias of a host, a rank of a process); `word` is the name of a host if "
-        "anything else knows one of that name; `listed`: it stands in a list of machines, which another list may contradict",
+        "anything else knows one of that name; `listed`: it stands in a list of machines, which another list may contradict; "
+        "`nickname`: only paths call the host so, and it calls itself by its `address`",
         TEXT + " neuron-monitor neuron-ls kubectl core-dump slurm uname hostname hosts-file sysfs ndet-trace",
-        "instance_id:str hostname:str address:str pod:str instance_type:str word:str listed:bool",
+        "instance_id:str hostname:str address:str pod:str instance_type:str word:str listed:bool nickname:bool",
     ),
     kind_of(
         "mapping", "a line of the map that a launcher prints: a node, or one of the ranks that it puts there", TEXT

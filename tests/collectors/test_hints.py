@@ -100,6 +100,9 @@ INSTANCE = "i-0123456789abcdef0"
         ("check_node7.txt", "node7"),
         ("preflight_node7.txt", "node7"),
         ("snapshot-node-03.txt", "node-03"),
+        ("proxy+prefill (ip-10-0-3-7)/x.log", "ip-10-0-3-7"),
+        ("box 2 [10.0.3.7]/dmesg.txt", "10.0.3.7"),
+        ("node3_scrollback.txt", "node3"),
     ],
 )
 def test_a_host_is_told_by_its_shape_or_its_parent(path: str, host: str) -> None:
@@ -160,6 +163,9 @@ def test_what_has_an_instance_in_its_name_is_not_called_after_a_host(path: str) 
         "efa_10.0.3.7_10.0.3.8_after.txt",
         "after.txt",
         "ip-10-0-3-7-replacement.log",
+        "replacement of node (ip-10-0-3-7)/x.log",
+        "route to (ip-10-0-3-7).txt",
+        "link (ip-10-0-3-7 and ip-10-0-3-8).txt",
         "neuron-ls_ip-10-0-3-7_new.txt",
         "ip-10-0-3-7-to-fsx.txt",
         "llama_algo-2-17.log",
