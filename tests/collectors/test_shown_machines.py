@@ -105,7 +105,9 @@ def test_any_line_is_understood_or_left(line: str, others: str) -> None:
 def test_a_loop_that_counts_devices_shows_what_it_does_with_each_and_one_over_hosts_is_of_nobody() -> None:
     read = "do echo -n $i; cat /sys/devices/virtual/neuron_device/neuron$i/reset; done"
     assert shown_by(f"for i in $(seq 0 15); {read}", "basalt").what is Shows.LOG
-    assert shown_by(f"for i in 5 6; do for c in 0 1; {read.replace('reset', 'core$c/x')}; done", "basalt").host == "basalt"
+    assert (
+        shown_by(f"for i in 5 6; do for c in 0 1; {read.replace('reset', 'core$c/x')}; done", "basalt").host == "basalt"
+    )
     for line in ("for i in 1 2; do ssh n$i dmesg; done", "for i in 1 2; do cat /var/log/node$i.log; done"):
         assert shown_by(line, "n1").what is Shows.OTHERS
     assert shown_by("for h in a b; do cat /proc/$h; done", "n1").what is Shows.OTHERS
