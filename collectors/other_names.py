@@ -86,7 +86,8 @@ def _stated(hosts: Set[str], facts: Mapping[str, Sequence[Fact]], sources: Itera
         at, told = source.place.host, facts.get(source.path, ())
         found.update(name for name in stated_names(told, at) if name in hosts)
         found.update(str(f.data["value"]) for f in told if f.kind == "env" and f.data.get("value") in hosts)
-        found |= {at} if at in hosts and any(host_of_logger(f.span.text) == at for f in told) else set()
+        if at in hosts and at and any(host_of_logger(fact.span.text) == at for fact in told):
+            found.add(at)
     return found
 
 
