@@ -120,10 +120,12 @@ def _link(
 ) -> Link | None:
     if effect == cause:
         return None
-    related = records.shared(effect, cause) or RELATIONS[explains.relation](matches[effect], matches[cause])
+    one_record = records.shared(effect, cause)
+    related = one_record or RELATIONS[explains.relation](matches[effect], matches[cause])
     if related is False:
         return None
-    timely = times.in_time(effect, cause, explains)
+    # what one record tells of both happened at once; what else is known of either, and when, says nothing of that
+    timely = one_record or times.in_time(effect, cause, explains)
     unproven = related is None and timely is None
     if timely is False or (unproven and _speaks_for_itself(matches[effect], matches[cause])):
         return None
