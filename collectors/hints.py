@@ -12,7 +12,7 @@ A hint is taken from shapes that are written on purpose, never from any name wit
   So `logs`, `run1`, `node-logs`, `attempt_0`, `trn1` are none.
 - **Rank**: `rank_12`, `rank12`, `trace_rank_5`, flight-recorder dumps `_dump_5`, `trace_5`; `local_rank_3` is the local
   rank, and a rank within anything else (`tp_rank_1`, `node_rank_0`) is none.
-- **Attempt**: directories `attempt_0`, `restart_1`, `retry_2`; a number directly in one is the local rank (torchrun's
+- **Attempt**: directories `attempt_0`, `restart_1`, `restart-attempt-1`; a number directly in one is the local rank (torchrun's
   `<run>/attempt_0/3/stderr.log`), as in `ranks/3/stderr.log`, of which each host may have one (`rank_directories`).
 - **Host and instance**: the streams of ParallelCluster, `<host>.<instance id>.<log>`; the host alone: those of Container
   Insights, `<host>-host.dmesg`.
@@ -153,7 +153,10 @@ _DUMP = regex(
 )
 _DUMP_OF_HOST = regex(r".{0,100}rank_(?P<host>[A-Za-z][\w.-]{0,200})_(?P<rank>\d{1,6})(?:\.(?:json|pkl))?", re.ASCII)
 _PACKED = regex(r"\.(?:gz|zst|xz|bz2)$", re.IGNORECASE)
-_ATTEMPT = regex(r"(?:attempt|restart|retry)[-_]?(?P<attempt>\d{1,6})", re.IGNORECASE)
+#: (JobSet counts with the label `restart-attempt`, GitHub with `run_attempt`.)
+_ATTEMPT = regex(
+    r"(?:(?:restart|retry|job|run|launch)[-_])?(?:attempt|restart|retry)[-_]?(?P<attempt>\d{1,6})", re.IGNORECASE
+)
 #: What holds a directory for each worker of a host.
 _LOCAL_RANKS = regex(r"(?:local[-_]?)?ranks", re.IGNORECASE)
 _TASK = regex(r"\d{1,4}", re.ASCII)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -48,6 +49,8 @@ _CALM = frozenset(
 
 #: The columns in which operators, Jobs (since Kubernetes 1.31), JobSets, RayJobs and Volcano show how a job stands.
 _STATES = ("STATE", "STATUS", "TERMINALSTATE", "JOB STATUS")
+#: Those that one kind of object alone has.
+_KINDS = MappingProxyType({"TERMINALSTATE": "jobset", "JOB STATUS": "rayjob"})
 
 #: A title or a row of one of the tables that are read here, or of another resource in a `kubectl get all`.
 ROW = regex(
@@ -196,7 +199,8 @@ def _own_columns(cells: dict[str, str]) -> Container:
 
 
 def _workload(inp: Input, cells: dict[str, str], states: Sequence[str], span: Span, *, alone: bool) -> Iterator[Fact]:
-    kind = cells["NAME"].partition("/")[0].partition(".")[0] if "/" in cells["NAME"] else ""
+    own = next((kind for title, kind in _KINDS.items() if title in cells), "")
+    kind = cells["NAME"].partition("/")[0].partition(".")[0] if "/" in cells["NAME"] else own
     yield from workload_facts(inp, span, kind, cells.get("NAMESPACE", ""), _bare(cells["NAME"]), states, alone=alone)
 
 

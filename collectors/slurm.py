@@ -139,7 +139,7 @@ def _of_json(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
             if "NodeName" in one.cells:
                 yield from _node(inp, one.span, one.cells)
             else:
-                yield from _job(inp, one.span, one.cells, one.ended)
+                yield from _job(inp, one.span, one.cells, one.ended, one.began)
     except DamagedDocument as damage:
         if not read:  # that nothing is said of a failure says nothing
             inp.records = 0
@@ -206,7 +206,9 @@ def _value(record: Mapping[str, str], *keys: str) -> str:
 # --- jobs
 
 
-def _job(inp: Input, span: Span, record: Mapping[str, str], ended: Instant | None = None) -> Iterator[Fact]:
+def _job(
+    inp: Input, span: Span, record: Mapping[str, str], ended: Instant | None = None, began: Instant | None = None
+) -> Iterator[Fact]:
     job, _, step = _value(record, "JobId", "JobID", "JobIDRaw").partition(".")
     array, task = _value(record, "ArrayJobId"), _value(record, "ArrayTaskId")
     job = f"{array}_{task}" if array.isdigit() and task.isdigit() else job  # as sacct and squeue call it
@@ -221,6 +223,7 @@ def _job(inp: Input, span: Span, record: Mapping[str, str], ended: Instant | Non
     host = nodes if re.fullmatch(r"[\w.-]+", nodes) and step not in _OF_THE_JOB else None
     place = replace(NOWHERE, job=job, host=host)
     when = ended or _instant(_value(record, "EndTime", "End"))
+    start = began or _instant(_value(record, "StartTime", "Start"))
     data: dict[str, Value] = {
         "job_id": job,
         "step": step,
@@ -234,6 +237,7 @@ def _job(inp: Input, span: Span, record: Mapping[str, str], ended: Instant | Non
         "restarts": int(text) if (text := _value(record, "Restarts")).isdigit() else 0,
         "cancelled_by": state["uid"] or "",
         "elapsed_s": _seconds(_value(record, "RunTime", "Elapsed")),
+        "start_s": start.ns // 1_000_000_000 if start else -1,
     }
     yield _at(inp, span, "slurm-job", data, place, when)
     if word in _FAILED and any(exits):

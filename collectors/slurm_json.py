@@ -25,11 +25,13 @@ OF_ITS_KIND = regex(r'"(?:job_id|slurmd_version|slurmd_start_time)"\s{0,8}:')
 
 
 class Told(Struct, frozen=True):
-    """One job, step or node: its cells by the names that the tables have for them, where it stands, and when it ended."""
+    """One job, step or node: its cells by the names that the tables have for them, where it stands, and when it began and
+    ended."""
 
     cells: Mapping[str, str]
     span: Span
     ended: Instant | None = None
+    began: Instant | None = None
 
 
 def told(document: Document) -> Iterator[Told]:
@@ -68,7 +70,7 @@ def _job(document: Document, element: Element) -> Told:
         "Restarts": members.text(job, "restart_cnt"),
         "Elapsed": _elapsed(job),
     }
-    return Told(cells, document.quote(element, "job_id", number), _ended(job))
+    return Told(cells, document.quote(element, "job_id", number), _when(job, "end"), _when(job, "start"))
 
 
 def _step(document: Document, job: Element, step: object) -> Told:
@@ -84,7 +86,7 @@ def _step(document: Document, job: Element, step: object) -> Told:
         "NodeList": ",".join(str(node) for node in members.all_of(step, "nodes", "list")),
         "Elapsed": _elapsed(step),
     }
-    return Told(cells, document.quote(job, "id", name), _ended(step))
+    return Told(cells, document.quote(job, "id", name), _when(step, "end"), _when(step, "start"))
 
 
 def _state(one: object) -> str:
@@ -114,9 +116,9 @@ def _number(value: object) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else ""
 
 
-def _ended(one: object) -> Instant | None:
-    end = _number(members.dig(one, "end_time") or members.dig(one, "time", "end"))
-    return read_unix(end) if end not in ("", "0") else None
+def _when(one: object, what: str) -> Instant | None:
+    told = _number(members.dig(one, f"{what}_time") or members.dig(one, "time", what))
+    return read_unix(told) if told not in ("", "0") else None
 
 
 def _elapsed(one: object) -> str:

@@ -55,6 +55,7 @@ _KEYS: Mapping[str, str] = MappingProxyType(
         "NODELIST": "NodeList",
         "REASON": "Reason",
         "TIME": "RunTime",
+        "START_TIME": "StartTime",
     }
 )
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from neuron_doctor.engine.earlier_runs import is_left_out
 from neuron_doctor.engine.facts import Fact, Source, pod_of
+from neuron_doctor.engine.file_names import names_of_file
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.regexes import regex
@@ -190,14 +191,9 @@ def is_of_pod(fact: Fact) -> bool:
 
 
 def names_of_files(sources: Iterable[Source], controllers: frozenset[str]) -> Iterator[str]:
-    """What a log may be named after: every part of its path, as a whole and up to each dot."""
+    """What these logs may be named after."""
     for source in sources:
-        for part in source.path.replace("!", "/").split("/") if source.id not in controllers else ():
-            at = part.find(".")
-            while at > 0:
-                yield part[:at]
-                at = part.find(".", at + 1)
-            yield part
+        yield from names_of_file(source.path) if source.id not in controllers else ()
 
 
 def word_of(pod: str) -> str:

@@ -38,6 +38,7 @@ from neuron_doctor.engine.pods_of_job import with_pods_of_job
 from neuron_doctor.engine.pods_that_ran import with_starts_made_good
 from neuron_doctor.engine.raised_statuses import with_ranks_that_raised
 from neuron_doctor.engine.recorder import ranks_text
+from neuron_doctor.engine.replayed_words import without_replayed
 from neuron_doctor.engine.requeues import in_their_attempts
 from neuron_doctor.engine.reraised import at_who_raised_it
 from neuron_doctor.engine.retried_exceptions import without_retried
@@ -107,7 +108,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     """What a collection says before any rule is applied; `harmless`: the patterns of what means nothing."""
     collection = without_notes(in_their_jobs(on_their_nodes(at_their_origin(collection))))
     sources, facts = of_the_last_run(collection, with_years(deduplicated(collection.facts)))
-    facts = without_retried(at_who_raised_it(facts))
+    facts = without_replayed(without_retried(at_who_raised_it(facts)))
     sources, facts = without_former_instances(sources, facts)
     facts = with_starts_made_good(without_old_containers(facts, sources), sources)
     facts = without_tasks_for_ranks(at_hosts_that_saw_them(facts, sources))

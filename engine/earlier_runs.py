@@ -8,13 +8,16 @@ for sure: it tells of a rank of which the last run tells too, or it tells of no 
 is one only if its logs tell of the progress or the failure of a job. Attempts that a launcher numbers are told apart
 elsewhere.
 
-Slurm knows more: a job of which logs are here and which does not run is over, so nothing of it comes after a pause. Where
-another one runs, and the last run is of that one by its number or because it lasts as long, that is the job that is asked about.
+Slurm knows more: a job that was cancelled, or completed, before the one began that runs, both by one table, is not asked about if
+the logs of that one tell that it does badly. And a job of which logs are here and which does not run is over, so nothing of it
+comes after a pause. Where another one runs, and the last run is of that one by its number or because it lasts as long, that is
+the job that is asked about.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection as Sized
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -23,12 +26,17 @@ from msgspec.structs import replace
 from neuron_doctor.engine.facts import DATED, About, Clock, Collection, Fact, Instant, Problem, Source, ranks_of
 from neuron_doctor.engine.regexes import regex
 
-_HOUR = 3600 * 1_000_000_000
+_SECOND = 1_000_000_000
+_HOUR = 3600 * _SECOND
 #: A job that writes nothing for so long does not run, or has to be started anew.
 _PAUSE = 6 * _HOUR
 #: The farthest time zones of the world lie so far apart, and so far from UTC, in which containers write.
 _ZONES, _FROM_UTC = 26 * _HOUR, 14 * _HOUR
 _OF_ENDS = frozenset({"launcher-failure", "completion"})
+#: A job that goes on well, and what shows that one does not.
+_GOES_ON, _TROUBLE = frozenset({"progress", "completion"}), frozenset({"hang-report", "status", "launcher-failure"})
+#: States of jobs of which nobody asks why they ended, where a later one does badly.
+_DONE_WITH = frozenset({"CANCELLED", "COMPLETED"})
 _OF_A_JOB = frozenset({"progress", "hang-report", "status", *_OF_ENDS})
 #: Of the time that a job runs, its logs cover this part at least, and no more of the time before than this; and what is
 #: shorter than that may be anything.
@@ -52,17 +60,18 @@ class _Log(Struct, frozen=True):
 def of_the_last_run(collection: Collection, facts: Sequence[Fact]) -> tuple[tuple[Source, ...], Sequence[Fact]]:
     """The sources, those of earlier runs with a problem that says so, and these facts without theirs."""
     running = _running(facts)
-    *earlier, last = _runs(_logs(collection.sources, facts), running) or [[]]
+    logs = list(_logs(collection.sources, facts))
+    before = _of_ended_jobs(logs, facts, running.keys() & {job for log in logs for job in log.jobs})
+    *earlier, last = _runs((log for log in logs if log.id not in before), running) or [[]]
     ranks = {rank for log in last for rank in log.ranks}
     asked = _is_running(last, running)
-    if not asked and not any(log.kinds & _OF_A_JOB for log in last):
-        return collection.sources, facts
-    over = [run for run in earlier if _is_of_the_job(run, ranks) or (asked and _is_over(run, running))]
-    out = {log.id for run in over for log in run}
+    told = asked or any(log.kinds & _OF_A_JOB for log in last)
+    over = [run for run in earlier if told and (_is_of_the_job(run, ranks) or (asked and _is_over(run, running)))]
+    out = before | {log.id for run in over for log in run}
     if not out:
         return collection.sources, facts
-    told = (Problem(LEFT_OUT, about=About.EARLIER_RUN),)
-    sources = tuple(replace(s, problems=(*s.problems, *told)) if s.id in out else s for s in collection.sources)
+    problem = Problem(LEFT_OUT, about=About.EARLIER_RUN)
+    sources = tuple(replace(s, problems=(*s.problems, problem)) if s.id in out else s for s in collection.sources)
     return sources, tuple(fact for fact in facts if fact.source not in out)
 
 
@@ -126,6 +135,31 @@ def _running(facts: Iterable[Fact]) -> dict[str, int]:
     rows = [fact for fact in facts if fact.kind == "slurm-job" and fact.data.get("state") == "RUNNING"]
     known = {_number(row.place.job): row.data.get("elapsed_s") for row in rows}
     return {job: s * 1_000_000_000 if isinstance(s, int) else -1 for job, s in known.items() if job}
+
+
+def _ended_before(facts: Iterable[Fact], running: Sized[str]) -> set[str]:
+    """The jobs that were cancelled or completed before all these began, which run, as one table of Slurm shows both."""
+    rows = defaultdict[str, list[Fact]](list)
+    for fact in facts:
+        if fact.kind == "slurm-job" and not fact.data.get("step") and _number(fact.place.job):
+            rows[fact.source].append(fact)
+    found, other = set[str](), set[str]()
+    for told in rows.values():
+        starts = [fact.data.get("start_s") for fact in told if _number(fact.place.job) in running]
+        begun = min((start for start in starts if isinstance(start, int) and start >= 0), default=0) * _SECOND
+        for fact in told:
+            over = fact.data["state"] in _DONE_WITH and fact.instant is not None and fact.instant.ns <= begun
+            (found if over else other).add(_number(fact.place.job))
+    return found - other
+
+
+def _of_ended_jobs(logs: Sequence[_Log], facts: Iterable[Fact], running: frozenset[str] | set[str]) -> set[str]:
+    """The logs of such jobs, if those of the ones that run tell of trouble, or of nothing that goes on."""
+    kinds = frozenset(kind for log in logs if log.jobs and log.jobs <= running for kind in log.kinds)
+    if not kinds or (kinds & _GOES_ON and not kinds & _TROUBLE):
+        return set()
+    ended = _ended_before(facts, running)
+    return {log.id for log in logs if log.jobs and log.jobs <= ended}
 
 
 def _is_over(run: Sequence[_Log], running: Mapping[str, int]) -> bool:

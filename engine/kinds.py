@@ -133,6 +133,13 @@ _OF_JOBS = (
     ),
     kind_of("tries-again", "what is said right below an exception: that it is tried again", TEXT, ""),
     kind_of(
+        "replay",
+        "a cache gives back the words in which a compilation failed once; those on further lines are `below` (see "
+        "engine.replayed_words)",
+        TEXT,
+        "below:str",
+    ),
+    kind_of(
         "section",
         "a heading or a command above what was said: `form` is banner, session (`name` is the host of a shell), prompt (`name` "
         "is the host that it names, if it does), or shell (a script echoes the command); a banner's `name` may be anything",

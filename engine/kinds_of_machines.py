@@ -185,10 +185,11 @@ OF_MACHINES = (
     ),
     kind_of(
         "slurm-job",
-        "a job or step as sacct, scontrol or squeue shows it; `elapsed_s` is how long it has run (-1: not known)",
+        "a job or step as sacct, scontrol or squeue shows it; `elapsed_s` is how long it has run, `start_s` when it began "
+        "by the clock of its other times, in seconds since 1970 (-1: not known)",
         "slurm",
         "job_id:str step:str name:str state:str exitcode:int signal:int derived_exitcode:int nodes:str "
-        "reason:str restarts:int cancelled_by:str elapsed_s:int",
+        "reason:str restarts:int cancelled_by:str elapsed_s:int start_s:int",
     ),
     kind_of(
         "job-event",

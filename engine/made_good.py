@@ -11,6 +11,9 @@ ended then, has failed; so has one that Kubernetes shows as not ready, and it sa
 was evicted, or ended again. Logs without a pod's name are two starts of one container if the name of one says so of the other,
 beside it (`app-previous.log` and `app-current.log` or `app.log`), and no pod is shown that does not work.
 
+So is the log of a pod that has made room for another one: of a job of Kubernetes that is complete, if a later log is of the pod
+that did its part then (`vit-w-0-1-wr8dd` after `vit-w-0-1-8x2kq`), by the names of the files.
+
 And so is what a log tells of launches before the last one, if a launcher says between two failures that all workers ended well.
 """
 
@@ -27,7 +30,9 @@ from msgspec.structs import replace
 from neuron_doctor.engine.attempt_logs import logs_of_attempts
 from neuron_doctor.engine.ended_jobs import EndedJobs
 from neuron_doctor.engine.facts import Clock, Fact, Instant, Source, Value, pod_of
+from neuron_doctor.engine.file_names import names_of_file
 from neuron_doctor.engine.match import Match
+from neuron_doctor.engine.pod_names import SUFFIX
 from neuron_doctor.engine.regexes import regex
 
 KIND = "attempt"
@@ -43,6 +48,8 @@ _OF_FLYTE = regex(r"(?P<step>[a-z][a-z\d]{9,31}-n\d{1,4})-(?P<attempt>\d{1,3})")
 #: The last failure of a launch, and the first of another one, lie so far apart.
 _LONG_AFTER_NS = 3600 * 10**9
 _FAILED = frozenset({"Failed", "Error", "OOMKilled", "StartError", "ContainerCannotRun", "DeadlineExceeded"})
+#: What Kubernetes gives a pod for an end that a controller made.
+_OF_A_COPY = regex(rf"-{SUFFIX}$")
 _WORD = regex(r"[A-Za-z0-9]+")
 #: How a log of a container before its last start is called, or the directory of such logs.
 _PREVIOUS = regex(r"(?:^|[/!._-])prev(?:ious)?(?:[/!._-]|$)")
@@ -106,7 +113,7 @@ def made_good(
     logs = {s.id for s in sources if streams and not streams.isdisjoint(_WORD.findall(s.path))}
     ended = frozenset(ended)
     logs |= logs_of_attempts([fact for fact in facts if fact.kind == KIND], sources)
-    logs |= _earlier(sources, ended) | _before_interruptions(sources, ended)
+    logs |= _earlier(sources, ended) | _before_interruptions(sources, ended) | _of_earlier_pods(sources, jobs)
     for source, end in _earlier_launches(facts):
         spans[source].append((0, end))
     for start in (*_failed_starts(facts, sources), *(() if broken else _starts_beside(facts, sources))):
@@ -324,6 +331,19 @@ def _earlier(sources: Iterable[Source], ended: frozenset[str]) -> set[str]:
         last, log = max(attempts)
         found |= {one for number, one in attempts if number < last} if log in ended else set()
     return found
+
+
+def _of_earlier_pods(sources: Iterable[Source], jobs: EndedJobs) -> set[str]:
+    """The logs of pods of complete jobs after which others did the same part of the same job."""
+    parts: dict[tuple[str, str], list[Source]] = defaultdict(list)
+    for source in sources if jobs.complete else ():
+        if source.kind == "log" and source.first and source.last:
+            named = {
+                (job.name, _OF_A_COPY.sub("", name)) for name in names_of_file(source.path) for job in jobs.of(name)
+            }
+            if len({part for _, part in named}) == 1:
+                parts[min(named)].append(source)
+    return {one.id for logs in parts.values() for one in logs if any(is_before(one, other) for other in logs)}
 
 
 def _before_interruptions(sources: Iterable[Source], ended: frozenset[str]) -> set[str]:

@@ -138,3 +138,60 @@ def test_a_third_job_says_nothing() -> None:
 
 def test_a_log_without_a_job_stays_beside_that_of_a_job_that_runs() -> None:
     assert queued(*of_job(None, 0, 0.1, "old"), *of_job(None, 16, 17.9, "new"), slurm("6131")) == set()
+
+
+# --- one table of Slurm, which shows that one job had ended when another began
+
+
+def row(job: str, state: str, *, start: float = -1, end: float | None = None, table: str = "sacct") -> Fact:
+    """A job that began and ended at these hours."""
+    data = {"job_id": job, "step": "", "state": state, "nodes": "f1", "elapsed_s": -1}
+    data["start_s"] = int(start * HOUR) if start >= 0 else -1
+    when = None if end is None else Instant(round(end * HOUR * 1e9), Clock.HOST_LOCAL)
+    return Fact("slurm-job", data, Place(job=job), Span(table, int(job)), table, when)
+
+
+def waiting(job: str, at: float, name: str) -> list[Fact]:
+    """A log of a job in which ranks wait for others."""
+    report = hit("x", at=at * HOUR, offset=8, source=name, pid=70, job=job)
+    return [*of_job(job, at, at + 1, name), Fact("hang-report", {"what": "retry"}, report.place, report.span, name)]
+
+
+def tabled(*facts: Fact) -> set[str]:
+    return left_out(*facts, sources=(source("sacct", kind="slurm"), source("other", kind="slurm")))
+
+
+RUNS = row("6131", "RUNNING", start=0.7)
+
+
+@pytest.mark.parametrize(
+    ("old", "out"),
+    [
+        (row("6108", "CANCELLED", start=0, end=0.5), {"old"}),
+        (row("6108", "COMPLETED", start=0, end=0.5), {"old"}),
+        (row("6108", "FAILED", start=0, end=0.5), set()),
+        (row("6108", "CANCELLED", start=0, end=0.8), set()),
+        (row("6108", "CANCELLED", start=0, end=0.5, table="other"), set()),
+        (row("6108", "RUNNING", start=0), set()),
+    ],
+)
+def test_a_job_that_was_cancelled_before_the_one_began_that_runs_is_not_asked_about(old: Fact, out: set[str]) -> None:
+    assert tabled(*OLD, *waiting("6131", 0.8, "new"), old, RUNS) == out
+
+
+def test_it_may_be_asked_about_if_the_one_that_runs_does_well_or_has_no_logs() -> None:
+    old = row("6108", "CANCELLED", start=0, end=0.5)
+    well = [*of_job("6131", 0.8, 2, "new"), progress(at=HOUR, offset=9, source="new", pid=60, job="6131")]
+    assert tabled(*OLD, *well, old, RUNS) == set()
+    assert tabled(*OLD, old, RUNS) == set()
+    assert tabled(*OLD, *waiting("6140", 0.8, "new"), old, RUNS) == set()
+
+
+def test_a_job_that_runs_is_the_one_that_is_asked_about_if_it_is_cancelled_in_the_end() -> None:
+    ended = [row("6108", "CANCELLED", start=0, end=0.5), row("6131", "CANCELLED", start=0.7, end=3)]
+    assert tabled(*OLD, *waiting("6131", 0.8, "new"), *ended) == set()
+
+
+def test_jobs_of_others_that_run_say_nothing_of_when_the_own_one_began() -> None:
+    old, others = row("6108", "CANCELLED", start=0, end=0.5), row("5001", "RUNNING", start=0.1)
+    assert tabled(*OLD, *waiting("6131", 0.8, "new"), old, others, RUNS) == {"old"}
