@@ -35,8 +35,8 @@ _SHARED = frozenset({"host", "hardware", "network"})
 class Bystanders(Struct, frozen=True):
     """The sources of controllers, and the hosts that these list; the jobs and the pods that anything else tells of too (of
     pods the first word, which those of one job share), and the hosts of those; and all nodes of the job, where it is known that
-    they are all. `strange` are sources of machines that controllers list and that are none of these; `lost_before` are nodes that
-    were lost before the job was made. Where controllers have nothing of the job, nothing is known of whose logs these are."""
+    they are all. `strange` are sources of machines that controllers list, or that are beside all nodes of the job, and none of these;
+    `lost_before` are nodes that were lost before the job was made. Where controllers have nothing of the job, nothing is known of whose logs these are."""
 
     controllers: frozenset[str] = frozenset()
     listed: frozenset[str] = frozenset()
@@ -89,7 +89,8 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     listed = [fact for fact in facts if fact.source in controllers]
     known = {str(fact.data["name"]) if fact.kind == "node" else fact.place.host for fact in listed}
     agents = _agents(facts, controllers)
-    strange = _strange(facts, [source for source in sources if source.id not in agents], known)
+    logs = [source for source in sources if source.id not in agents]
+    strange = _strange(facts, logs, known | _beside_all_nodes(listed, facts, logs))
     outside = controllers | strange | agents
     told = [fact.place for fact in facts if fact.source not in outside and not _is_of_machine(fact)]
     told += [source.place for source in sources if source.id not in outside and not is_left_out(source)]
@@ -152,6 +153,18 @@ def _agents(facts: Iterable[Fact], controllers: frozenset[str]) -> frozenset[str
     told = {fact.source for fact in facts if _is_of_machine(fact)}
     more = {fact.source for fact in facts if not _is_of_machine(fact) and fact.kind != "identity"}
     return frozenset(told - more - controllers)
+
+
+def _beside_all_nodes(listed: Sequence[Fact], facts: Sequence[Fact], sources: Sequence[Source]) -> frozenset[str]:
+    """The machines of which something was collected, if all nodes are among them that Slurm gave to the one job that it shows:
+    then these are known by their names in Slurm, and any other is none of them. Of a job that was started anew it shows the last
+    nodes alone."""
+    rows = [fact for fact in listed if fact.kind == "slurm-job"]
+    jobs = {number for fact in rows if (number := _number(fact.place.job))}
+    again = any(fact.place.attempt or fact.data.get("restarts") for fact in facts)
+    machines = {source.place.host for source in sources if source.kind in _OF_MACHINES and source.place.host}
+    nodes = _nodes_of_job(rows, jobs)
+    return frozenset(machines) if len(jobs) == 1 and nodes and nodes <= machines and not again else frozenset()
 
 
 def _strange(facts: Iterable[Fact], sources: Sequence[Source], known: Collection[str | None]) -> frozenset[str]:

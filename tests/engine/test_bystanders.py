@@ -176,6 +176,34 @@ def test_what_is_told_of_the_job_gives_way_to_what_befell_a_node_of_it_and_of_no
     assert [finding.rule for finding in found if finding.role is Role.ROOT] == [min(kept)]
 
 
+@pytest.mark.parametrize(
+    ("broken", "machines", "restarts", "role"),
+    [
+        ("zz-31", ("zz-01", "zz-02", "zz-31"), 0, Role.CONTEXT),
+        ("zz-02", ("zz-01", "zz-02"), 0, Role.ROOT),
+        # Slurm may call the nodes of the job otherwise than these machines are called
+        ("zz-31", ("zz-01", "zz-31"), 0, Role.ROOT),
+        ("ip-10-0-0-31", ("ip-10-0-0-1", "ip-10-0-0-2", "ip-10-0-0-31"), 0, Role.ROOT),
+        # it may have been of the job until that was queued anew
+        ("zz-31", ("zz-01", "zz-02", "zz-31"), 1, Role.ROOT),
+    ],
+)
+def test_a_machine_beside_all_nodes_of_the_job_is_none_of_them(
+    tmp_path: Path, broken: str, machines: tuple[str, ...], restarts: int, role: Role
+) -> None:
+    row = own_row()
+    told = {"job_id": "9001", "nodes": "zz-[01-02]", "restarts": restarts}
+    job = Fact("slurm-job", told, row.place, row.span, "sacct")
+    rules = (
+        rule("ended", "record: ended", cause="broken-device", at="host", patterns=("ended",)),
+        rule("raised", "record: raising", at="rank", patterns=("raising",)),
+    )
+    facts = (hit("ended", source=f"kern-{broken}", host=broken), job, hit("raising", source="log", rank=0, job="9001"))
+    kernels = (source(f"kern-{name}", kind="kernel", host=name) for name in machines)
+    found = diagnose(pack(tmp_path, *rules), Collection((source("log", job="9001"), ACCOUNTING, *kernels), facts))
+    assert {finding.rule: finding.role for finding in found.findings}["ended"] is role
+
+
 NODE_RULES = (
     rule("broken", "record: hw-err", cause="broken-device", at="host"),
     rule("raised", "record: raising", at="rank", patterns=("raising",)),
