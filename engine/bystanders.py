@@ -35,8 +35,9 @@ _SHARED = frozenset({"host", "hardware", "network"})
 class Bystanders(Struct, frozen=True):
     """The sources of controllers, and the hosts that these list; the jobs and the pods that anything else tells of too (of
     pods the first word, which those of one job share), and the hosts of those; and all nodes of the job, where it is known that
-    they are all. `strange` are sources of machines that controllers list, or that are beside all nodes of the job, and none of these;
-    `lost_before` are nodes that were lost before the job was made. Where controllers have nothing of the job, nothing is known of whose logs these are."""
+    they are all. `strange` are sources of machines that controllers list, or that are beside all nodes of the job, and none of
+    these; `lost_before` are nodes that were lost before the job was made. Where controllers have nothing of the job, nothing is
+    known of whose logs these are."""
 
     controllers: frozenset[str] = frozenset()
     listed: frozenset[str] = frozenset()

@@ -4,9 +4,10 @@ job fails now, and a compiler that was called then does not run any more.
 The logs that tell of processes are put in the order of their times. Where so long nothing was written by any of them, one
 run ended and another began: hours by clocks that are proven to be UTC, or more than a day where time zones are not known;
 those of one host differ by no more than a zone does from UTC. An earlier run is left out only if it is one of the same job
-for sure: it tells of a rank of which the last run tells too, or it tells of no rank at all, and how it ended. The last run
-is one only if its logs tell of the progress or the failure of a job. Attempts that a launcher numbers are told apart
-elsewhere.
+for sure: it tells of a rank of which the last run tells too, or it tells of no rank at all, and how it ended. Of one that
+somebody ended, before anything failed, no pause must be seen: it is earlier if what follows is later in any zone in which a host
+of the job may show its time, its own or UTC. The last run is one only if its logs tell of the progress or the failure of a job.
+Attempts that a launcher numbers are told apart elsewhere.
 
 Slurm knows more: a job that was cancelled, or completed, before the one began that runs, both by one table, is not asked about if
 the logs of that one tell that it does badly. And a job of which logs are here and which does not run is over, so nothing of it
@@ -33,6 +34,12 @@ _PAUSE = 6 * _HOUR
 #: The farthest time zones of the world lie so far apart, and so far from UTC, in which containers write.
 _ZONES, _FROM_UTC = 26 * _HOUR, 14 * _HOUR
 _OF_ENDS = frozenset({"launcher-failure", "completion"})
+#: The patterns by which launchers, shells and schedulers say that somebody ends them.
+_TOLD_TO_END = frozenset(
+    {"launcher-interrupt", "launcher-interrupt-slurm", "orchestration-closing-sigterm"}
+    | {"orchestration-shell-terminated", "orchestration-shell-killed"}
+    | {"orchestration-slurm-job-cancelled", "orchestration-slurm-due-to", "orchestration-batch-timeout"}
+)
 #: A job that goes on well, and what shows that one does not.
 _GOES_ON, _TROUBLE = frozenset({"progress", "completion"}), frozenset({"hang-report", "status", "launcher-failure"})
 #: States of jobs of which nobody asks why they ended, where a later one does badly.
@@ -99,7 +106,7 @@ def _logs(sources: Iterable[Source], facts: Iterable[Fact]) -> Iterator[_Log]:
                 dated[0],
                 dated[-1],
                 ranks,
-                frozenset(fact.kind for fact in told),
+                frozenset(fact.name if fact.name in _TOLD_TO_END else fact.kind for fact in told),
                 frozenset(number for place in places if (number := _number(place.job))),
                 frozenset(place.host for place in places if place.host),
             )
@@ -123,7 +130,7 @@ def _pause(run: Sequence[_Log], end: Instant, log: _Log, running: Mapping[str, i
     """How long nothing may have been written in a run before this log; never shorter than `_PAUSE`."""
     if end.clock is log.first.clock is Clock.UTC:
         return _PAUSE
-    if _is_over(run, running) and log.jobs <= running.keys():
+    if (_is_over(run, running) and log.jobs <= running.keys()) or all(map(_was_ended, run)):
         return _FROM_UTC
     if any(one.hosts & log.hosts for one in run):
         return _PAUSE + _FROM_UTC
@@ -186,4 +193,9 @@ def _number(job: str | None) -> str:
 def _is_of_the_job(run: Sequence[_Log], ranks: set[int]) -> bool:
     """Whether an earlier run is surely one of the job of which these ranks are known."""
     own = {rank for log in run for rank in log.ranks}
-    return bool(own & ranks) if own else any(log.kinds & _OF_ENDS for log in run)
+    return bool(own & ranks) if own else any(log.kinds & _OF_ENDS or _was_ended(log) for log in run)
+
+
+def _was_ended(log: _Log) -> bool:
+    """Whether somebody ended what a log is of, which had told of no trouble."""
+    return bool(log.kinds & _TOLD_TO_END) and not log.kinds & _TROUBLE

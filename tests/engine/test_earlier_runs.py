@@ -195,3 +195,26 @@ def test_a_job_that_runs_is_the_one_that_is_asked_about_if_it_is_cancelled_in_th
 def test_jobs_of_others_that_run_say_nothing_of_when_the_own_one_began() -> None:
     old, others = row("6108", "CANCELLED", start=0, end=0.5), row("5001", "RUNNING", start=0.1)
     assert tabled(*OLD, *waiting("6131", 0.8, "new"), old, others, RUNS) == {"old"}
+
+
+# --- a run that somebody ended
+
+
+@pytest.mark.parametrize("pattern", ["launcher-interrupt", "orchestration-slurm-job-cancelled"])
+@pytest.mark.parametrize(("hours", "out"), [(15, {"old"}), (13, set())])
+def test_what_follows_a_run_that_was_ended_is_another_if_no_zone_can_be_behind_it(
+    pattern: str, hours: int, out: set[str]
+) -> None:
+    old = [hit("x", at=0, source="old", pid=60), hit(pattern, at=60, offset=9, source="old", pid=50)]
+    assert left_out(*old, *last_run(hours * HOUR)) == out
+
+
+def test_a_run_that_failed_before_somebody_ended_it_may_be_what_is_asked_about() -> None:
+    old = [hit("x", at=0, source="old", pid=60), hit("launcher-interrupt", at=60, offset=9, source="old", pid=50)]
+    hung = Fact("hang-report", {"what": "collectives"}, Place(pid=60), Span("old", 5), "old")
+    assert left_out(*old, hung, *last_run(15 * HOUR)) == set()
+
+
+def test_a_run_that_hangs_until_somebody_ends_it_is_the_last_one() -> None:
+    end = hit("launcher-interrupt", at=15 * HOUR, offset=90, source="new", pid=50)
+    assert left_out(hit("x", at=0, source="new", pid=60), progress(at=60, offset=9, source="new"), end) == set()
