@@ -7,10 +7,10 @@ was caught, peers that went first at the end.
   may have been the preparation of the data.
 - A process's word holds for what the same process said before it; in a log of several, for its waits, and if it got on in
   between: the same may be said on the way out. What follows it may be the failure of the last save.
-- The scheduler's word (Slurm's COMPLETED 0:0 or its controller's exit status 0, a job of AWS Batch that succeeded, a Job of
-  Kubernetes that is complete, pods that have succeeded), and that of the programs of all hosts whose logs are here, holds for all
-  whose fault lies with a peer, for all collectives (nobody waited for ever in a job that came to its end), and for what events of
-  Kubernetes alone tell, and exceptions of which it is said above that it is tried again.
+- The scheduler's word (Slurm's COMPLETED 0:0 or its controller's exit status 0, a job of AWS Batch that succeeded, one that LSF
+  reports as done, a Job of Kubernetes that is complete, pods that have succeeded), and that of the programs of all hosts whose
+  logs are here, holds for all whose fault lies with a peer, for all collectives (nobody waited for ever in a job that came to its
+  end), and for what events of Kubernetes alone tell, and exceptions of which it is said above that it is tried again.
 - A program that says in the log of such a job that its work is done, after its last step, speaks for all that this log says
   before, and the kernel logs: a compilation that was killed and repeated, a download that failed at first.
 - A word in a later log of the same container, or that of Kubernetes of its pod, holds for what its earlier one (`kubectl logs
@@ -181,7 +181,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
     sources = tuple(sources)
     complete, pods = ended_jobs(facts), _pods(facts, others) or _called_after(facts, sources)
     by_scheduler = _of_slurm(facts) or _of_kubernetes(facts, pods or _filed_by_pod(facts, sources, complete), complete)
-    by_scheduler = by_scheduler or _of_batch(facts)
+    by_scheduler = by_scheduler or _of_batch(facts) or _of_reports(facts)
     anew = _anew(words, sources, facts, {pod for pod in pods if complete.of(pod)} | _succeeded_pods(facts, pods))
     last_restart = {name: max(offsets) for name, offsets in restarts.items() if by_scheduler}
     exited = {source for source, told in words.items() if any(word.data.get("exited") for word in told)}
@@ -363,6 +363,16 @@ def _of_batch(facts: Iterable[Fact]) -> bool:
     attempts = [fact for fact in facts if fact.kind == "attempt"]
     last = max(attempts, key=lambda one: int(str(one.data["number"])), default=None)
     return last is not None and not last.data["failed"] and len({one.data["unit"] for one in attempts}) == 1
+
+
+def _of_reports(facts: Iterable[Fact]) -> bool:
+    """The one job of which a scheduler reports how it ended is done (LSF), and none failed."""
+    jobs, failed = set[str | None](), False
+    for fact in facts:
+        if fact.kind == "completion" and fact.data.get("scheduled"):
+            jobs.add(fact.place.job)
+        failed = failed or (fact.kind == "launcher-failure" and fact.data["launcher"] == "batch")
+    return len(jobs) == 1 and not failed
 
 
 def _exited_with_0(events: Iterable[Fact]) -> bool:

@@ -61,9 +61,9 @@ _OF_JOBS = (
         "completion",
         "a program says that its work is done, or (`exited`) a launcher that all its processes have ended with 0; "
         "`workers` is how many it says there were; `run`: a service says so of a run, whose logs are other files; "
-        "`wrapped`: the script around a launcher says it, as it says how it failed",
+        "`wrapped`: the script around a launcher says it, as it says how it failed; `scheduled`: a scheduler says it of a job",
         TEXT,
-        "exited:bool workers:int run:bool wrapped:bool",
+        "exited:bool workers:int run:bool wrapped:bool scheduled:bool",
     ),
     kind_of("ci-log", "by this line a service that runs jobs (GitHub Actions) heads what a step does", TEXT, ""),
     kind_of(

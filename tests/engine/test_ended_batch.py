@@ -1,4 +1,4 @@
-"""The word of AWS Batch that a job succeeded is that of a scheduler."""
+"""The words of AWS Batch and LSF that a job succeeded are those of a scheduler."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ def attempt(number: int, *, failed: bool = False, unit: str = "7f3c") -> Fact:
     return said("attempt", data | {"made_good": False}, offset=number, name="jobs")
 
 
+def report(job: str) -> Fact:
+    """What LSF writes above the output of a job."""
+    told = said("completion", {"exited": True, "scheduled": True}, offset=int(job), name="jobs")
+    return replace(told, place=Place(job=job))
+
+
+FAILED = said("launcher-failure", {"launcher": "batch", "exitcode": 1}, offset=50, name="jobs")
+
+
 @pytest.mark.parametrize(
     ("attempts", "expected"),
     [
@@ -29,6 +38,10 @@ def attempt(number: int, *, failed: bool = False, unit: str = "7f3c") -> Fact:
         ((attempt(2), attempt(1, failed=True)), Role.SURVIVED),
         ((attempt(1, failed=True),), Role.ROOT),
         ((attempt(1), attempt(1, unit="9d20")), Role.ROOT),  # two jobs
+        ((report("31"),), Role.SURVIVED),
+        ((report("31"), report("31")), Role.SURVIVED),  # told twice
+        ((report("31"), report("32")), Role.ROOT),  # two jobs
+        ((report("31"), FAILED), Role.ROOT),
         ((), Role.ROOT),
     ],
 )

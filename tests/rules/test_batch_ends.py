@@ -23,6 +23,8 @@ def ends(folder: Path, text: str) -> list[tuple[str, object]]:
     [
         "Successfully completed.\n\nResource usage summary:",
         "Finished: SUCCESS",
+        "Subject: Job 40117: <bert-cont> in cluster <neuronlsf> Done",
+        "Subject: Job 33071[4]: <t5-xl-denoise> in cluster <stratus> Done",
         "Cleaning up project directory and file based variables\n\nJob succeeded",
         "\t(1) Normal termination (return value 0)",
     ],
@@ -55,6 +57,8 @@ def test_a_bad_end(tmp_path: Path, line: str, code: int) -> None:
         "the copy was Successfully completed.",
         "Job succeeded after 3 tries: cleanup",
         "Finished: SUCCESSOR",
+        "Subject: Job 40117: <bert-cont> in cluster <neuronlsf> Exited",
+        "Subject: Job 40117 is Done",
         # what any program may say
         "Successfully completed.",
         "2026-03-01 10:00:09,120 INFO glue: Job succeeded",

@@ -25,6 +25,8 @@ def tries(folder: Path, line: str) -> int:
         "launch.sh: attempt 12 at 15:25:00",
         "=== attempt 2 ===",
         "+ attempt=2",
+        "try 1 failed rc=1; waiting 90s",
+        "[run.sh] attempt 2/5 exited with 134, sleeping 60 seconds",
     ],
 )
 def test_a_script_counts_its_tries(tmp_path: Path, line: str) -> None:
@@ -39,6 +41,9 @@ def test_a_script_counts_its_tries(tmp_path: Path, line: str) -> None:
         "INFO download attempt 2/5",
         "attempt 2 of 3",  # of whatever
         "attempt=2 rank=0 step=5400 loss=0.5954",
+        "download attempt 1 failed; waiting 5s",
+        "try 3 failed rc=1; giving up",
+        "attempt 1 failed",
     ],
 )
 def test_the_first_try_and_those_of_parts_are_none(tmp_path: Path, line: str) -> None:
