@@ -47,3 +47,35 @@ def test_a_crash_is_a_root_whatever_came_after_it(tmp_path: Path, files: Mapping
         (tmp_path / name).write_text(text)
     found = diagnose_paths(Request((str(tmp_path),)), rulebook()).findings
     assert cause in {finding.cause for finding in found if finding.role.value == "root"}
+
+
+STARTED = "2026-02-14 01:00:04,100 INFO starting\n"
+STAGED = """\
+Traceback (most recent call last):
+  File "/fsx/code/pretrain.py", line 388, in save
+    stage(shard, tmp)
+RuntimeError: shard 5 was not staged
+
+During handling of the above exception, another exception occurred:
+
+"""
+FULL = """\
+Traceback (most recent call last):
+  File "/fsx/code/pretrain.py", line 391, in save
+    os.fsync(f.fileno())
+OSError: [Errno 28] No space left on device
+"""
+OTHER = "2026-02-14 06:36:50,435 INFO train: step 717 | loss 2.2496\n" + FULL
+
+
+@pytest.mark.parametrize(
+    ("log", "roots"),
+    [(STARTED + STAGED + FULL, {"disk-full"}), (STARTED + STAGED, {"application-exception", "disk-full"})],
+)
+def test_what_one_record_tells_of_both_is_of_one_moment(tmp_path: Path, log: str, roots: set[str]) -> None:
+    """The traceback has no time but that of the start, hours before the disk was full."""
+    for name, text in (("rank_5.log", log), ("rank_0.log", OTHER)):
+        (tmp_path / "ip-10-0-3-7").mkdir(exist_ok=True)
+        (tmp_path / "ip-10-0-3-7" / name).write_text(text)
+    found = diagnose_paths(Request((str(tmp_path),)), rulebook()).findings
+    assert {finding.cause for finding in found if finding.role.value == "root"} == roots
