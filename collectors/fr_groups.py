@@ -389,9 +389,12 @@ def _is_of_batch(move: _Move) -> bool:
 
 
 def _stream(move: _Move) -> tuple[int, int]:
-    """What serialises it: a batch runs on the group's own stream, single operations on one for each two ends."""
+    """What serialises it: a batch runs on the group's own stream, single operations of NCCL on one for each two ends. Of other
+    backends only those in one direction are known to end in order: what was sent may be over while a receive is open."""
     if _is_of_batch(move):
         return (-2, -2)
+    if backend_of(move.row[1]) not in _COMPLETES:
+        return (move.source, move.target)
     return (move.source, move.target) if move.source < move.target else (move.target, move.source)
 
 

@@ -26,6 +26,7 @@ from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import RankRecord, most_alone, named_ranks
 from neuron_doctor.engine.short_ranks import left_out_for_good, short_ranks, unbalanced
 from neuron_doctor.engine.sibling_rounds import short_of_siblings
+from neuron_doctor.engine.strangers import is_out_of_habit, without_victims_of_strangers
 from neuron_doctor.engine.waitfor import bottoms, upstream
 
 #: The ranks that wait, directly or through others, are listed for this many faults; for more, those who wait directly.
@@ -52,7 +53,7 @@ def blame(groups: list[ProcessGroup], dumps: Mapping[int, RankRecord], found: Wa
         if hang.is_waited_for(bottom):
             blames += _of_bottom(hang, bottom)
     if not any(one.culprits for one in blames):
-        circles = [one for circle in hang.known_circles() for one in _of_cycle(hang, circle) if one.culprits]
+        circles = [one for circle in hang.known_circles() for one in _of_bottom(hang, circle) if one.culprits]
         blames = [*circles, *blames]
     if not any(one.culprits for one in blames) and not all(group.completions for group in groups):
         blames = _misdirected_of_all(hang) or blames or _short_of_all(hang) or _unordered_of_all(hang)
@@ -78,7 +79,7 @@ def _mismatch(differing: Disagreement, gathering: Gathering | None, group: Proce
 
 def _of_bottom(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     if len(bottom) > 1:
-        return _of_cycle(hang, bottom)
+        return without_victims_of_strangers(hang, _of_cycle(hang, bottom))
     gathering = hang.gathering(bottom[0])
     if gathering is not None:
         return [_of_gathering(hang, gathering)]
@@ -155,18 +156,11 @@ def _free(here: Gathering) -> str:
 def _of_partner(hang: Hang, rank: int, before: list[Gathering], here: Gathering) -> Blame:
     """A rank with nothing outstanding that is waited for in transfers only."""
     told = f"never issued its end of {here.title}"
-    strange = sorted({one for g in before for one in g.waiting if _is_out_of_habit(hang, g, one)})
+    strange = sorted({one for g in before for one in g.waiting if is_out_of_habit(hang, g, one)})
     if not strange:
         return Blame("p2p-missing", told, (rank,), gathering=here, about_ranks=True)
     told = f"{named_ranks([rank])} {told}, and {named_ranks(strange)} had to do with other ranks only before"
     return Blame("p2p-missing", told, members=tuple(sorted({rank, *strange})), gathering=here)
-
-
-def _is_out_of_habit(hang: Hang, gathering: Gathering, rank: int) -> bool:
-    """Whether a rank waits for a peer that it never exchanged anything with, though it did with others."""
-    member = gathering.group.members.get(rank)
-    past = member.record.transfers if member and member.record else ()
-    return bool(past) and is_first_contact(hang, gathering, rank)
 
 
 def _astray(verdict: str, ranks: tuple[int, ...], gathering: Gathering) -> Blame:

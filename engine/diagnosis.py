@@ -192,6 +192,10 @@ def _odd_ones(
     yield from stacks_outside(facts)
     yield from refusals(facts)
     yield from standstills(facts, sources)
+    if any(fact.kind == "blocked-task" for fact in facts):
+        from neuron_doctor.engine.sleeping_trainers import sleeping_trainers  # noqa: PLC0415 - few kernels report any
+
+        yield from sleeping_trainers(facts, sources)
     if any(fact.kind == "completion" for fact in facts):
         from neuron_doctor.engine.work_done import work_done  # noqa: PLC0415 - few logs of failures tell of a good end
 

@@ -263,6 +263,20 @@ _OF_JOBS = (
         "service:str times:int ranks:int hosts:int description:str",
     ),
     kind_of(
+        "blocked-task",
+        "the kernel reports that a process of a trainer has slept in a file system for more than `waited_s` seconds",
+        TEXT,
+        "process:str waited_s:int",
+    ),
+    kind_of("save-begun", "a program begins to save a checkpoint, a model or a state", TEXT),
+    kind_of(
+        "sleeping-trainers",
+        "so many `tasks` of trainers slept in a file system for so many `seconds`, by the kernel's reports, and no step of the "
+        "job is told of after that",
+        TEXT,
+        "tasks:int seconds:int description:str",
+    ),
+    kind_of(
         "no-step",
         "a program says that it has made no step for `waited_s` seconds, or `waited_min` minutes",
         TEXT,

@@ -97,10 +97,10 @@ def standstills(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fa
     if any(fact.kind == "completion" for fact in facts):
         return
     logs = {source.id: source for source in sources if source.kind == "log"}
-    steps = _last_steps(facts, logs)
+    steps = last_steps(facts, logs)
     latest: dict[_Clock, int] = {}
     for step in steps.values():
-        latest[_clock(step)] = max(_ns(step), latest.get(_clock(step), _ns(step)))
+        latest[clock_of(step)] = max(ns_of(step), latest.get(clock_of(step), ns_of(step)))
     words = [fact for fact in facts if fact.kind == "no-step" and not _went_on(fact, steps, latest)]
     if words:
         longest = max(sorted(words, key=canonical), key=_waited_s)
@@ -154,7 +154,7 @@ def _went_on(fact: Fact, steps: Mapping[str, Fact], latest: Mapping[_Clock, int]
     """Whether a step is told of after this."""
     own = steps.get(fact.source)
     below = own is not None and own.span.offset > fact.span.offset
-    return below or (fact.instant is not None and latest.get(_clock(fact), fact.instant.ns) > fact.instant.ns)
+    return below or (fact.instant is not None and latest.get(clock_of(fact), fact.instant.ns) > fact.instant.ns)
 
 
 def _without_step_s(step: Fact, latest: Mapping[_Clock, int], logs: Mapping[str, Source]) -> int:
@@ -162,26 +162,27 @@ def _without_step_s(step: Fact, latest: Mapping[_Clock, int], logs: Mapping[str,
     last = logs[step.source].last
     if last is None or step.instant is None or last.clock is not step.instant.clock:
         return 0
-    return (last.ns - latest[_clock(step)]) // _SECOND_NS
+    return (last.ns - latest[clock_of(step)]) // _SECOND_NS
 
 
-def _last_steps(facts: Iterable[Fact], logs: Mapping[str, Source]) -> dict[str, Fact]:
+def last_steps(facts: Iterable[Fact], logs: Mapping[str, Source]) -> dict[str, Fact]:
     """The last step of each log; none where any of the program's answers are requests, which may just not come."""
     steps: dict[str, Fact] = {}
     for fact in facts:
         if fact.kind == "progress" and fact.source in logs and fact.instant:
             if fact.data.get("served"):
                 return {}
-            if fact.source not in steps or _ns(steps[fact.source]) <= fact.instant.ns:
+            if fact.source not in steps or ns_of(steps[fact.source]) <= fact.instant.ns:
                 steps[fact.source] = fact
     return steps
 
 
-def _ns(fact: Fact) -> int:
+def ns_of(fact: Fact) -> int:
+    """When it was, in nanoseconds of its clock; 0 where it has no time."""
     return fact.instant.ns if fact.instant else 0
 
 
-def _clock(fact: Fact) -> _Clock:
+def clock_of(fact: Fact) -> _Clock:
     """The clock that gave the time of a fact: one of all hosts in UTC, else that of its host."""
     clock = fact.instant.clock if fact.instant else None
     return clock, None if clock is Clock.UTC else fact.place.host

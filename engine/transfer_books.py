@@ -49,30 +49,58 @@ def misdirected_ranks(groups: Sequence[ProcessGroup], gaps: Iterable[Gap]) -> li
     """One rank at most of each group, as two amiss could be explained in several ways. What no dump is there to confirm
     does not count; where rings have lost some ends of transfers and kept others, only a round that they describe tells:
     `gaps`, of all groups."""
-    of_rounds: dict[int, list[Gap]] = defaultdict(list)
-    for gap in gaps:
-        of_rounds[id(gap.group)].append(gap)
+    of_rounds = _by_group(gaps)
     return [found for group in groups if (found := _of_group(group, groups, of_rounds[id(group)]))]
+
+
+def may_be_misdirected(groups: Iterable[ProcessGroup], gaps: Iterable[Gap]) -> set[int]:
+    """The ranks that did with one peer what another has an end of, by the books of one round that is over, with a habit of it or
+    without: of two ranks of which one lacks a transfer and one has one too many, they alone explain both."""
+    of_rounds = _by_group(gaps)
+    amiss = (_amiss(gaps_of_a_round(of_rounds[id(group)])) for group in groups)
+    return {one.found.rank for one in amiss if one}
+
+
+def _by_group(gaps: Iterable[Gap]) -> dict[int, list[Gap]]:
+    found: dict[int, list[Gap]] = defaultdict(list)
+    for gap in gaps:
+        found[id(gap.group)].append(gap)
+    return found
 
 
 def _of_group(group: ProcessGroup, groups: Sequence[ProcessGroup], of_rounds: Sequence[Gap]) -> Misdirected | None:
     books = _books(group)
     gaps = _gaps(books, {rank for rank, member in group.members.items() if member.record})
-    return _amiss(group, groups, books, gaps) or _amiss(group, groups, books, gaps_of_a_round(of_rounds))
+    return _known(group, groups, books, gaps) or _known(group, groups, books, gaps_of_a_round(of_rounds))
 
 
-def _amiss(
-    group: ProcessGroup, groups: Iterable[ProcessGroup], books: _Books, gaps: Counter[tuple[int, int]]
-) -> Misdirected | None:
+class _Amiss(NamedTuple):
+    """What two gaps are, if one rank made both: `strange` is what it did, `usual` what others have an end of."""
+
+    found: Misdirected
+    strange: tuple[int, int]
+    usual: tuple[int, int]
+    times: int
+
+
+def _amiss(gaps: Counter[tuple[int, int]]) -> _Amiss | None:
     if len(gaps) != _TWO or gaps.total():
         return None
     [(lost, times)], [wanting] = (+gaps).items(), (-gaps).keys()
     if lost[0] == wanting[0]:
-        found, strange, usual = Misdirected(lost[0], lost[1], wanting[1]), lost, wanting
-    elif lost[1] == wanting[1]:
-        found, strange, usual = Misdirected(lost[1], wanting[0], lost[0]), wanting, lost
-    else:
+        return _Amiss(Misdirected(lost[0], lost[1], wanting[1]), lost, wanting, times)
+    if lost[1] == wanting[1]:
+        return _Amiss(Misdirected(lost[1], wanting[0], lost[0]), wanting, lost, times)
+    return None
+
+
+def _known(
+    group: ProcessGroup, groups: Iterable[ProcessGroup], books: _Books, gaps: Counter[tuple[int, int]]
+) -> Misdirected | None:
+    amiss = _amiss(gaps)
+    if amiss is None:
         return None
+    found, strange, usual, times = amiss
     if books.between(found.rank, found.peer) == times:
         known = books.between(found.rank, found.usual) > _HABIT or _never_meet(group, groups, found)
         return found if known else None
