@@ -1,4 +1,4 @@
-"""That a job stands in a file system, by the kernel's reports of tasks that sleep there: where the job tells of nothing after them.
+"""That a job stands in a file system, by the kernel's reports of tasks that sleep there: where the job says nothing after them.
 
 A kernel reports a task that has slept for two minutes, and again every two minutes, up to ten times. A stall that got over leaves
 the same lines, so the log of the job must have stopped: by one clock, or, as kernels count from their boot, by what it says last.
