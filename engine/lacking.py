@@ -52,7 +52,7 @@ def awaited_by_all(cycle: Sequence[Gathering]) -> Blame | None:
     ends is less than that all of those have one too many."""
     transfers = [gathering for gathering in cycle if gathering.is_transfer]
     absent = {rank for gathering in transfers for rank in gathering.absent}
-    waiting = {rank for gathering in transfers if gathering.absent for rank in gathering.waiting}
+    waiting = {rank for gathering in transfers for rank in gathering.waiting}
     if len(absent) != 1 or len(waiting) < _SEVERAL or absent & waiting:
         return None
     told = f"never issued its ends of {len(transfers)} transfers in which {named_ranks(sorted(waiting))} wait for it"

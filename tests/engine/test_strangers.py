@@ -9,11 +9,9 @@ from test_collectives import verdicts
 from neuron_doctor.engine.dumps import selections
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.fault import Blame
-from neuron_doctor.engine.gatherings import Front, Gathering, waits
+from neuron_doctor.engine.gatherings import waits
 from neuron_doctor.engine.hang import Hang, hang_of
-from neuron_doctor.engine.lacking import awaited_by_all
 from neuron_doctor.engine.process_groups import process_groups
-from neuron_doctor.engine.recorder import Operation
 from neuron_doctor.engine.strangers import without_victims_of_strangers
 
 WORLD = Pg("0", "default_pg", tuple(range(8)))
@@ -124,16 +122,3 @@ def test_a_small_send_that_is_gone_before_anybody_received_it_makes_a_stranger_t
     hang = hang_of(groups, selected.dumps, waits(groups, selected.dumps))
     [freed] = without_victims_of_strangers(hang, [Blame("p2p-missing", "left out a transfer", (4,))])
     assert freed.culprits == ()
-
-
-def test_one_who_waits_for_a_rank_is_not_several_though_others_wait_behind() -> None:
-    [selected] = selections([fact(0, ["send 2"], backend="nccl", lost=0)])
-    group = process_groups(selected.dumps)[0]
-    operation = Operation(1, "send", "send", 1, -1, "scheduled", 1, 1, "", 0, -1)
-    lacking = Gathering(group, 1, ends=(2, 4), fronts=[Front(4, operation)], absent=[2])
-    met = Gathering(group, 1, ends=(4, 6), fronts=[Front(4, operation), Front(6, operation)])
-    other = Gathering(group, 2, ends=(2, 6), fronts=[Front(6, operation)], absent=[2])
-    assert awaited_by_all([lacking, met]) is None
-    blame = awaited_by_all([lacking, met, other])
-    assert blame is not None
-    assert blame.culprits == (2,)
