@@ -15,6 +15,9 @@ from neuron_doctor.engine.measures import measured
 from neuron_doctor.engine.moments import Moment, difference_ns
 from neuron_doctor.engine.verdict import Proof
 
+#: What each host counts for itself.
+_OF_EACH_HOST = frozenset({"pid", "device", "core"})
+
 
 class Scene(Struct, frozen=True):
     """What a condition is evaluated on: the facts visible at one place by the queries that they answer, the sources that
@@ -213,11 +216,15 @@ def _sequence(condition: cond.Sequence, scene: Scene) -> Proof:
 
 
 def _alike_in(name: str | None, first: Fact, steps: Sequence[Sequence[Fact]]) -> Sequence[Sequence[Fact]]:
-    """Of each step the records with the first one's value of a field; none, where that is not known."""
+    """Of each step the records with the first one's value of a field; none, where that is not known. What each host counts for
+    itself is the same on one host only."""
     if name is None:
         return steps
-    value = field_of(first, name)
-    return [[fact for fact in step if value is not None and field_of(fact, name) == value] for step in steps]
+    value, hosts = field_of(first, name), name in _OF_EACH_HOST
+    alike = (lambda fact: fact.place.host == first.place.host) if hosts else (lambda _: True)
+    return [
+        [fact for fact in step if value is not None and field_of(fact, name) == value and alike(fact)] for step in steps
+    ]
 
 
 def _is_cut(chain: Sequence[Fact], ends: Iterable[Fact]) -> bool:

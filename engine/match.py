@@ -277,6 +277,8 @@ _FINER: Mapping[str, frozenset[str]] = {
     "device": frozenset({"core", "pid"}),
     "host": frozenset({"device", "core", "pid", "local_rank", "container"}),
 }
+#: What no statement about a host names, though it rests on records of one of its processes.
+_WITHIN_HOST = frozenset({"device", "core", "pid"})
 
 
 def _where(
@@ -289,7 +291,8 @@ def _where(
         return _place_of_ranks(ranks, used, topology), _homes(ranks, topology)
     if hosts:
         theirs = _place(rule, [fact for fact in used if fact.place.host in hosts])
-        return replace(theirs, host=hosts[0] if len(hosts) == 1 else None), hosts
+        nothing = dict.fromkeys(_WITHIN_HOST)
+        return replace(theirs, host=hosts[0] if len(hosts) == 1 else None, **nothing), hosts
     return _place(rule, used), _hosts(used)
 
 

@@ -169,6 +169,8 @@ def in_order(chain: Sequence[Fact], condition: cond.Sequence, job: Job) -> bool:
         return False
     if condition.by and (None in (by := {field(fact, condition.by) for fact in chain}) or len(by) > 1):
         return False
+    if condition.by in {"pid", "device", "core"} and len({fact.place.host for fact in chain}) > 1:
+        return False
     ends = job.answers(condition.until) if condition.until else []
     return not any(
         time_in_order(chain[0], end) is not None and time_in_order(end, chain[-1]) is not None for end in ends
