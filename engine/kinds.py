@@ -283,9 +283,15 @@ _OF_JOBS = (
         "waited_s:int waited_min:int",
     ),
     kind_of(
+        "stack-timer",
+        "the stacks of a process were printed because a timer that it had set ran out, which is set anew as long as it gets on",
+        TEXT,
+        "hours:int minutes:int seconds:int",
+    ),
+    kind_of(
         "standstill",
-        "for so many `seconds` the job has made no step: by its own `words`, by a `log` that goes on without one, "
-        "or by a `monitor`: all cores have been idle, and were not before, while the processes lived on",
+        "for so many `seconds` the job has made no step: by its own `words`, by a `log` that goes on without one, by a `timer` "
+        "after which no log goes on, or by a `monitor`: all cores have been idle, and were not before, while the processes lived on",
         TEXT + " neuron-monitor",
         "seconds:int told_by:str description:str",
     ),

@@ -19,6 +19,9 @@ _Clock = tuple[Clock | None, str | None]
 #: Shorter than this is no standstill (s): checkpoints, evaluations and compilations take minutes.
 _LEAST_S = 300
 _SECOND_NS = 10**9
+#: A log that goes on for so long after a timer ran out, or a step that is so much later, shows that the process got on: the
+#: line of a timer has the time of the one above it.
+_AFTER_TIMER_NS = 60 * _SECOND_NS
 _CORES = "neuroncore_utilization"
 #: Who stands here waits for its peers, will get on by itself, or is told apart elsewhere; where the others stand, nothing of
 #: the job can help them.
@@ -107,6 +110,7 @@ def standstills(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fa
         yield _standstill(
             longest, _waited_s(longest), "words", f"a program says so, after {_waited_s(longest)} seconds"
         )
+    yield from _by_timer(facts, steps, latest, logs)
     if steps:
         yield from _idle(facts)
     silent = [
@@ -115,6 +119,38 @@ def standstills(facts: Sequence[Fact], sources: Iterable[Source]) -> Iterator[Fa
     for seconds, step in sorted(silent, key=lambda one: (-one[0], canonical(one[1])))[:1]:
         told = f"a log goes on for {seconds // 60} minutes after the last step that it tells of"
         yield _standstill(step, seconds, "log", told)
+
+
+def _by_timer(
+    facts: Sequence[Fact], steps: Mapping[str, Fact], latest: Mapping[_Clock, int], logs: Mapping[str, Source]
+) -> Iterator[Fact]:
+    """What timers say that print stacks when no step was made for so long: one may also have been set once, at the start. So each
+    log that has any must end with one, and no step be later."""
+    last: dict[str, Fact] = {}
+    for fact in facts:
+        if fact.kind == "stack-timer" and fact.source in logs:
+            last[fact.source] = max(last.get(fact.source, fact), fact, key=lambda one: one.span.offset)
+    if not last or not all(_ends_with(timer, steps, latest, logs[timer.source]) for timer in last.values()):
+        return
+    shortest = min(sorted(last.values(), key=canonical), key=_set_to_s)
+    if (seconds := _set_to_s(shortest)) >= _LEAST_S:
+        told = f"a timer ran out that was set to {seconds // 60} minutes, and no log that has one goes on after it"
+        yield _standstill(shortest, seconds, "timer", told)
+
+
+def _ends_with(timer: Fact, steps: Mapping[str, Fact], latest: Mapping[_Clock, int], log: Source) -> bool:
+    """Whether a log ends with the stacks that a timer printed, and nobody made a step after it, as far as the clocks tell."""
+    own = steps.get(timer.source)
+    if timer.instant is None or log.last is None or (own is not None and own.span.offset > timer.span.offset):
+        return False
+    at = timer.instant.ns
+    lasts = log.last.clock is not timer.instant.clock or log.last.ns - at > _AFTER_TIMER_NS
+    return not lasts and latest.get(_clock(timer), at) - at <= _AFTER_TIMER_NS
+
+
+def _set_to_s(timer: Fact) -> int:
+    hours, minutes, seconds = (int(str(timer.data[name])) for name in ("hours", "minutes", "seconds"))
+    return 3600 * hours + 60 * minutes + seconds
 
 
 def said_ns(facts: Sequence[Fact], sources: Iterable[Source]) -> int:

@@ -157,3 +157,21 @@ def test_a_lock_for_which_all_ranks_of_the_world_wait_is_held_by_none_of_them() 
 
 def test_one_process_in_a_debugger_holds_up_the_others() -> None:
     assert whole(*stack(0, "lock"), *stack(1, "lock"), *stack(2, "lock"), *stack(3, "debugger")) == []
+
+
+def timer(source: str, seconds: int, minutes: int = 20, line: int = 5) -> Fact:
+    at_line = fact("stack-timer", source, seconds=seconds, line=line)
+    return replace(at_line, data={"hours": 0, "minutes": minutes, "seconds": 0})
+
+
+def test_a_timer_with_whose_stacks_all_logs_end_tells_that_no_step_was_made() -> None:
+    assert told([step("a", 100), timer("a", 110), timer("b", 110)], log("a", 110), log("b", 110)) == [("timer", 1200)]
+    assert told([timer("a", 110), timer("a", 110, line=9)], log("a", 110)) == [("timer", 1200)]
+
+
+def test_a_timer_that_was_set_once_and_ran_out_in_a_job_that_gets_on_tells_nothing() -> None:
+    assert told([timer("a", 110), timer("b", 110)], log("a", 110), log("b", 900)) == []
+    assert told([timer("a", 110), step("b", 900)], log("a", 110), log("b", 900)) == []
+    assert told([timer("a", 110), step("a", 120, line=9)], log("a", 120)) == []
+    assert told([timer("a", 110), fact("completion", "b")], log("a", 110), log("b", 110)) == []
+    assert told([timer("a", 110, minutes=2)], log("a", 110)) == []
