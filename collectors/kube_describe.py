@@ -47,6 +47,8 @@ _CONDITION = regex(
     r"\s+(?P<type>[\w./-]{1,80})\s+(?P<status>True|False|Unknown)\s+"
     rf"(?P<dates>(?:{_DATE.pattern}\s+){{0,2}})(?P<rest>.*)$"
 )
+#: The title of the conditions of a node, which alone have a heartbeat.
+_HEARTBEATS = regex(r"\s+Type\s+Status\s+LastHeartbeatTime\s")
 #: Where a pod, or a group of pods, says what it asks for, and the line that asks for Neuron devices or cores.
 _ASKING = ("Init Containers", "Containers", "Spec")
 _ASKS_NEURON = regex(r"\s+aws\.amazon\.com/neuron\w{0,20}:\s+\"?[1-9]")
@@ -135,7 +137,8 @@ def _kind(thing: _Object) -> str:
         return "pod"
     if is_queued(kind := thing.value("Kind")):
         return kind.lower()
-    return "node" if thing.sections.keys() & {"Roles", "Capacity"} else ""
+    beats = any(_HEARTBEATS.match(line.text) for line in thing.sections.get("Conditions", []))
+    return "node" if (beats and thing.value("Name")) or thing.sections.keys() & {"Roles", "Capacity"} else ""
 
 
 def _objects(lines: Sequence[Line]) -> Iterator[_Object]:

@@ -55,8 +55,12 @@ _YAML_KIND = regex(
 )
 _YAML_LINE = regex(r"\s|- |---|[a-z]\w{0,40}:(?:\s|$)")
 _DESCRIBED = regex(r"Name:\s+\S")
-#: What a description has below its name, or, of a pod that somebody cut down to what matters, the node with its address.
-_DESCRIPTION = regex(rb"^(?:Namespace|Roles):\s|^Node:\s+[\w.-]{1,253}/\d{1,3}(?:\.\d{1,3}){3}\s*$", re.MULTILINE)
+#: What a description has below its name; of a pod that somebody cut down to what matters, the node with its address; of such a
+#: node, the title of its conditions (those of pods and jobs have no heartbeat).
+_DESCRIPTION = regex(
+    rb"^(?:Namespace|Roles):\s|^Node:\s+[\w.-]{1,253}/\d{1,3}(?:\.\d{1,3}){3}\s*$|^\s+Type\s+Status\s+LastHeartbeatTime\s",
+    re.MULTILINE,
+)
 _EVENTS_FIRST = regex(r"Events:\s*$|\s*Type\s+Reason\s+Age\s+From\s+Message\s*$")
 
 

@@ -44,8 +44,9 @@ def _with_node(fact: Fact, node_of: Mapping[str, str]) -> Fact:
 
 
 def nodes_of_pods(facts: Iterable[Fact]) -> Mapping[str, str]:
-    """The node of each pod that Kubernetes shows on one alone."""
-    return unique(_seen(facts))
+    """The node of each pod that Kubernetes shows on one alone, or else the kernel."""
+    facts = tuple(facts)
+    return {**unique(_said_by_kernels(facts)), **unique(_seen(facts))}
 
 
 def _seen(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
@@ -55,6 +56,18 @@ def _seen(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
             yield pod_of(fact.place.container), fact.place.host
         elif fact.kind == "identity" and fact.data.get("pod") and fact.place.host:
             yield str(fact.data["pod"]), fact.place.host  # a row of a listing, in the log of a terminal
+
+
+def _said_by_kernels(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
+    """Each pod with the node whose kernel has a record of the runtime that calls its machine so (NEURON_HW_ERR tells the instance
+    and, of a container, the name of the pod). A host that has such records of several instances only collects them."""
+    pods = {pod_of(fact.place.container) for fact in facts if fact.place.container}
+    told = [f for f in facts if f.kind == "identity" and f.place.host and f.place.instance_id] if pods else []
+    alone = unique((fact.place.host, fact.place.instance_id) for fact in told)
+    for fact in told:
+        pod, node = _pod_called(str(fact.data.get("hostname"))), fact.place.host
+        if node in alone and pod in pods and node not in pods and not fact.place.container:
+            yield pod, node
 
 
 def _opened_devices(collection: Collection) -> Iterator[tuple[str, str]]:

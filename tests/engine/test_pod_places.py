@@ -127,3 +127,26 @@ def test_a_machine_that_was_asked_its_name_within_a_pod_is_the_node() -> None:
     assert known.facts[0].data == {**named, "hostname": "ip-10-0-0-1"}
     unknown = on_their_nodes(Collection((), (told, shown("worker-2", "ip-10-0-0-1"))))
     assert unknown.facts[0].data == named
+
+
+def called(pod: str, node: str, instance: str) -> Fact:
+    """NEURON_HW_ERR in the kernel log of a node: the runtime says the name that its machine has for it."""
+    place = Place(host=node, instance_id=instance)
+    return Fact("identity", {"hostname": pod}, place, Span("kern.log"), "kern")
+
+
+def test_a_pod_is_on_the_node_whose_kernel_has_a_record_of_the_runtime_in_it() -> None:
+    told = called("w-0", "n3", "i-0a")
+    assert at_nodes(Place(container="w-0/main"), told).host == "n3"
+    assert at_nodes(Place(host="w-0", container="w-0/main"), told).host == "n3"
+    assert at_nodes(Place(container="w-1/main"), told).host is None
+
+
+def test_a_host_that_collects_the_records_of_others_is_no_node_of_their_pods() -> None:
+    told = called("w-0", "log-1", "i-0a"), called("w-1", "log-1", "i-0b")
+    assert at_nodes(Place(container="w-0/main"), *told).host is None
+    assert at_nodes(Place(container="w-0/main"), called("w-0", "n3", "i-0a"), called("w-0", "n4", "i-0b")).host is None
+
+
+def test_what_kubernetes_shows_wins() -> None:
+    assert at_nodes(Place(container="w-0/main"), called("w-0", "n3", "i-0a"), shown("w-0", "n4")).host == "n4"
