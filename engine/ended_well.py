@@ -17,6 +17,8 @@ was caught, peers that went first at the end.
   --previous`) says, the failure that ended that one too: it was started anew. So it is with what a log says before its
   launcher started all anew, if the scheduler says that the job came to a good end.
 - The word of a service for a run holds for the logs of its steps (`green_runs`), but for hardware that breaks.
+- A program that says in any log of the job that its work is done, after its last step, speaks for the waits of which the logs
+  of others show that they were over (`ended_waits`): what has no clock in common with it need not have been at its end.
 - What who runs a job lists as an attempt of a step that a later one made good (`made_good`) is over, and what its log says.
 - Launchers that say together, each in words of its own, that as many workers ended with 0 as the flight recorders show ranks
   speak for all collectives of these: somebody asked for the dumps of a job that moved. So do launchers that started their workers
@@ -40,6 +42,7 @@ from msgspec import Struct, field
 from neuron_doctor.engine.agents import good_end
 from neuron_doctor.engine.bystanders import Bystanders, names_of_files
 from neuron_doctor.engine.ended_jobs import EndedJobs, ended_jobs
+from neuron_doctor.engine.ended_waits import ended_waits
 from neuron_doctor.engine.facts import Fact, Source, Value, pod_of
 from neuron_doctor.engine.green_runs import logs_of_good_runs
 from neuron_doctor.engine.job_logs import job_logs, system_logs
@@ -78,7 +81,7 @@ class EndedWell(Struct, frozen=True):
     log of several attempts. `done`: up to where the words of a program hold for all in its log, in a job that the scheduler
     calls good, and so for what these logs of kernels (`kernel`) say. `again`: where steps of Slurm stand that were tried again.
     `anew_from`: the attempt of such a job that ended well; `complete`: jobs that Kubernetes calls so.
-    `green`: the logs of a run that a service calls good."""
+    `green`: the logs of a run that a service calls good. `waits`: where waits stand that were over in a job whose work is done."""
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)
@@ -97,6 +100,7 @@ class EndedWell(Struct, frozen=True):
     anew_from: int = 0
     complete: EndedJobs = EndedJobs()
     green: frozenset[str] = frozenset()
+    waits: frozenset[tuple[str, int]] = frozenset()
 
     def covers(self, match: Match, single: Collection[str]) -> bool:
         """Whether all that the match rests on was overcome. `single` are the sources of one process each."""
@@ -121,6 +125,7 @@ class EndedWell(Struct, frozen=True):
             or (fact.kind in _OF_NO_WORKER and (self.scheduled or fact.place.host in self.hosts))
             or (match.rule.cause.id == _CRASH and self._is_of_no_worker(fact))
             or (fact.source, fact.span.offset) in self.again
+            or (match.rule.survivable == "job" and (fact.source, fact.span.offset) in self.waits)
             or (self.scheduled and is_logged(fact))
             # the next attempt had another device
             or (
@@ -188,7 +193,8 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
     ended = exited - {failure.source for failure in failures}
     retried = made_good(facts, sources, ended, _broken(facts), complete)
     again = _tried_again(fact for fact in facts if fact.kind == "slurm-job")
-    done = _done(words, last_step) if by_scheduler else {}
+    all_done = _done(words, last_step)
+    done = all_done if by_scheduler else {}
     if not all(
         f.source in anew
         or retried.holds(f)
@@ -224,6 +230,7 @@ def ended_well(facts: Iterable[Fact], sources: Iterable[Source], others: Bystand
         anew_from=anew_from,
         complete=complete,
         green=logs_of_good_runs(facts),
+        waits=ended_waits(facts) if all_done else frozenset(),
     )
 
 
