@@ -81,7 +81,7 @@ class EndedWell(Struct, frozen=True):
     log of several attempts. `done`: up to where the words of a program hold for all in its log, in a job that the scheduler
     calls good, and so for what these logs of kernels (`kernel`) say. `again`: where steps of Slurm stand that were tried again.
     `anew_from`: the attempt of such a job that ended well; `complete`: jobs that Kubernetes calls so.
-    `green`: the logs of a run that a service calls good. `waits`: where waits stand that were over in a job whose work is done."""
+    `green`: the logs of a run that a service calls good. `waits`: where those stand that were over, in a job that is done."""
 
     words: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     last_step: Mapping[str, int] = field(default_factory=dict)

@@ -220,11 +220,15 @@ def _alike_in(name: str | None, first: Fact, steps: Sequence[Sequence[Fact]]) ->
     itself is the same on one host only."""
     if name is None:
         return steps
-    value, hosts = field_of(first, name), name in _OF_EACH_HOST
-    alike = (lambda fact: fact.place.host == first.place.host) if hosts else (lambda _: True)
+    value = field_of(first, name)
     return [
-        [fact for fact in step if value is not None and field_of(fact, name) == value and alike(fact)] for step in steps
+        [fact for fact in step if value is not None and field_of(fact, name) == value and _may_share(name, first, fact)]
+        for step in steps
     ]
+
+
+def _may_share(name: str, one: Fact, other: Fact) -> bool:
+    return name not in _OF_EACH_HOST or one.place.host == other.place.host
 
 
 def _is_cut(chain: Sequence[Fact], ends: Iterable[Fact]) -> bool:

@@ -291,7 +291,8 @@ _OF_JOBS = (
     kind_of(
         "standstill",
         "for so many `seconds` the job has made no step: by its own `words`, by a `log` that goes on without one, by a `timer` "
-        "after which no log goes on, or by a `monitor`: all cores have been idle, and were not before, while the processes lived on",
+        "after which no log goes on, or by a `monitor`: all cores have been idle, and were not before, while the processes "
+        "lived on",
         TEXT + " neuron-monitor",
         "seconds:int told_by:str description:str",
     ),

@@ -38,6 +38,8 @@ def life(seconds: int, **more: int | None) -> Fact:
         ([wait(0), life(2000, repeats=9)], set()),
     ],
 )
-def test_a_process_that_lives_on_and_no_longer_says_that_it_waits_has_stopped(facts: list[Fact], over: set[int]) -> None:
+def test_a_process_that_lives_on_and_no_longer_says_that_it_waits_has_stopped(
+    facts: list[Fact], over: set[int]
+) -> None:
     assert {offset for _, offset in ended_waits(facts)} == over
     assert {offset for _, offset in ended_waits(reversed(facts))} == over
