@@ -66,7 +66,7 @@ def _said_by_kernels(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
     alone = unique((fact.place.host, fact.place.instance_id) for fact in told)
     for fact in told:
         pod, node = _pod_called(str(fact.data.get("hostname"))), fact.place.host
-        if node in alone and pod in pods and node not in pods and not fact.place.container:
+        if node and node in alone and pod in pods and node not in pods and not fact.place.container:
             yield pod, node
 
 
