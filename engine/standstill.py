@@ -145,7 +145,7 @@ def _ends_with(timer: Fact, steps: Mapping[str, Fact], latest: Mapping[_Clock, i
         return False
     at = timer.instant.ns
     lasts = log.last.clock is not timer.instant.clock or log.last.ns - at > _AFTER_TIMER_NS
-    return not lasts and latest.get(_clock(timer), at) - at <= _AFTER_TIMER_NS
+    return not lasts and latest.get(clock_of(timer), at) - at <= _AFTER_TIMER_NS
 
 
 def _set_to_s(timer: Fact) -> int:
