@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from neuron_doctor.collectors.masking import without_secrets
+from neuron_doctor.collectors.prefixes import blank_escapes
 from neuron_doctor.collectors.snapshot import Line
 from neuron_doctor.engine.facts import Span, span_of
 from neuron_doctor.engine.regexes import regex
@@ -70,8 +71,8 @@ class Document(Struct, frozen=True):
 
 
 def document_of(path: str, lines: Sequence[Line]) -> Document:
-    """The document that these lines are; bytes that are not UTF-8 survive the way there and back."""
-    texts = [line.raw.decode("utf-8", "surrogateescape") for line in lines]
+    """The document that these lines are; bytes that are not UTF-8 survive it. Colours are blanks (`jq -C`)."""
+    texts = [blank_escapes(line.raw.decode("utf-8", "surrogateescape")) for line in lines]
     text = "".join(texts)
     sizes = (len(_bytes(text[at : at + _STEP])) for at in range(0, len(text), _STEP))
     marks = list(accumulate(sizes, initial=lines[0].offset if lines else 0))

@@ -33,6 +33,7 @@ from neuron_doctor.engine.bystanders import NODE_LOST
 from neuron_doctor.engine.ended_jobs import JOB_ENDED, job_of_object
 from neuron_doctor.engine.facts import Fact, Instant, Place, Span, Value
 from neuron_doctor.engine.pods_that_ran import OF_STARTS
+from neuron_doctor.engine.wallclock import date_of
 
 #: A shell, and Kubernetes, add the number of the signal (at most 31 here) to this.
 _SHELL, _SIGNALS = 128, 31
@@ -89,7 +90,7 @@ def place_in_cluster(inp: Input, place: Place) -> Place:
 def container_facts(inp: Input, container: Container, span: Span, end_span: Span | None = None) -> Iterator[Fact]:
     """A `pod` fact, and a `launcher-failure` where the container ended badly."""
     ending = container.ending
-    place = place_in_cluster(inp, Place(host=container.node or None, container=container.pod))
+    place = place_in_cluster(inp, Place(host=container.node or None, container=container.pod or None))
     data: dict[str, Value] = {
         "namespace": container.namespace,
         "name": container.pod,
@@ -102,6 +103,7 @@ def container_facts(inp: Input, container: Container, span: Span, end_span: Span
         "ready": container.ready,
         "node": container.node,
         "ip": container.ip,
+        **({"day": day} if (day := _day_of(ending)) else {}),
     }
     yield Fact("pod", data, place, span, inp.source_id)
     if ending is not None and ending.exit_code:
@@ -111,8 +113,14 @@ def container_facts(inp: Input, container: Container, span: Span, end_span: Span
             "signal": ending.signal,
             "first": False,
             "message": ending.reason,
+            **({"day": day} if day else {}),
         }
         yield Fact("launcher-failure", failure, place, end_span or span, inp.source_id, ending.finished)
+
+
+def _day_of(ending: Ending | None) -> str:
+    """The date on which a container ended badly, where that is told."""
+    return date_of(ending.finished.ns).date().isoformat() if ending and ending.exit_code and ending.finished else ""
 
 
 def ending(exit_code: int, reason: str = "", signal: int = 0, finished: Instant | None = None) -> Ending:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import dropwhile
 
-from neuron_doctor.collectors.base import Collector, Input
+from neuron_doctor.collectors.base import HEAD, Collector, Input
 from neuron_doctor.collectors.documents import (
     JSON_LINE,
     DamagedDocument,
@@ -61,6 +61,8 @@ _DESCRIPTION = regex(
     rb"^(?:Namespace|Roles):\s|^Node:\s+[\w.-]{1,253}/\d{1,3}(?:\.\d{1,3}){3}\s*$|^\s+Type\s+Status\s+LastHeartbeatTime\s",
     re.MULTILINE,
 )
+#: What any part of a pod has that tells how a container ended; only what has it is looked at closely.
+_OF_ENDED = (b'"exitCode"', b"exitCode:", b"terminated")
 _EVENTS_FIRST = regex(r"Events:\s*$|\s*Type\s+Reason\s+Age\s+From\s+Message\s*$")
 
 
@@ -75,7 +77,7 @@ def _sniff(head: bytes, _name: str) -> bool:
         if event and _REASON.search(event[0]):
             return has_form(head, JSON_LINE, 0.95)
         told = b'"apiVersion"' in head or listed or cut_down
-        return bool(named and told) and has_form(head, JSON_LINE, 0.95)
+        return (bool(named and told) and has_form(head, JSON_LINE, 0.95)) or _is_fragment(head)
     if _YAML_FIRST.match(first):
         return _YAML_KIND.search(head) is not None and has_form(head, _YAML_LINE, 0.95)
     if _DESCRIBED.match(first):
@@ -84,7 +86,15 @@ def _sniff(head: bytes, _name: str) -> bool:
         return has_form(head, EVENT_ROW)
     rows = (is_title(first) or is_bare_row(first)) and has_form(head, ROW)
     command = command_of(first_line(head))
-    return rows or (command is not None and is_cut(command, head_lines(head)))
+    return rows or (command is not None and is_cut(command, head_lines(head))) or _is_fragment(head)
+
+
+def _is_fragment(head: bytes) -> bool:
+    if not any(word in head for word in _OF_ENDED):
+        return False
+    from neuron_doctor.collectors.kube_fragments import is_fragment  # noqa: PLC0415 - loaded for the first that may be one
+
+    return is_fragment(head)
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
@@ -95,6 +105,10 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
     first = rows[0].text
     if is_cut(command_of(lines[0].text) or "", [row.text for row in rows]):
         yield from parse_cut(inp, lines[0], rows)
+    elif _is_fragment("\n".join(line.text for line in lines).encode()[:HEAD]):
+        from neuron_doctor.collectors.kube_fragments import parse_fragment  # noqa: PLC0415 - as above
+
+        yield from parse_fragment(inp, lines, rows, document_of(inp.path, _unprompted(lines)))
     elif first.startswith("{"):
         yield from _from_objects(inp, document_of(inp.path, _unprompted(lines)), _json_objects)
     elif _YAML_FIRST.match(first):

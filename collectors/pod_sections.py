@@ -49,6 +49,7 @@ _VALUED = frozenset(
         "--pod-running-timeout",
     }
     | {"--as", "--token", "--request-timeout"}
+    | {"-o", "--output", "--template", "--field-selector", "--sort-by"}  # of `kubectl get`
 )
 _OF_PODS = frozenset({"pod", "pods", "po"})
 _NAME = regex(r"[a-z\d](?:[a-z\d.-]{0,251}[a-z\d])?")
@@ -66,6 +67,7 @@ class _Asked(Struct):
 
     words: list[str]
     container: str = ""
+    namespace: str = ""
     earlier: bool = False
     labelled: bool = False
     several: bool = False
@@ -91,6 +93,19 @@ def executed_by(words: Sequence[str]) -> tuple[str, Sequence[str]] | None:
     return (_in_pod(name, asked.container), words[at + 1 :]) if name else None
 
 
+def asked_pods(words: Sequence[str]) -> tuple[str, str] | None:
+    """The one pod that a `kubectl get` asks for, if it names one, and the namespace; None for a command that asks for no pods."""
+    asked = _asked(words)
+    if tool_of(words) not in _CLIENTS or asked.words[:1] != ["get"] or len(asked.words) == 1:
+        return None
+    kind, slash, name = asked.words[1].partition("/")
+    if kind not in _OF_PODS:
+        return None
+    names = [name] if slash else asked.words[2:]
+    alone = names[0] if len(names) == 1 and _NAME.fullmatch(names[0]) else ""
+    return alone, asked.namespace
+
+
 def _shown_by(words: Sequence[str]) -> Shown | None:
     if tool_of(words) not in _CLIENTS:
         return None
@@ -114,9 +129,11 @@ def _asked(words: Sequence[str]) -> _Asked:
             equals = value
         if valued:
             asked.container = word if valued in ("-c", "--container") else asked.container
+            asked.namespace = word if valued in ("-n", "--namespace") else asked.namespace
             valued = ""
         elif word.startswith("-"):
             asked.container = value if name in ("-c", "--container") and equals else asked.container
+            asked.namespace = value if name in ("-n", "--namespace") and equals else asked.namespace
             asked.earlier |= name == "--previous" and value != "false"
             asked.several |= name == "--all-containers" and value != "false"
             asked.labelled |= name in ("-l", "--selector")

@@ -252,6 +252,11 @@ def without_escapes(raw: str) -> str:
     return _ANSI.sub("", raw) if "\x1b" in raw or "#033" in raw else raw
 
 
+def blank_escapes(raw: str) -> str:
+    """The same with blanks for them, so that what stands behind them stays where it is."""
+    return _ANSI.sub(lambda found: " " * len(found[0]), raw) if "\x1b" in raw else raw
+
+
 def _starts(text: str) -> bool:
     return _next_form(text, _Peeled()) is not None or may_be_envelope(text) or BOUNDARY.search(text) is not None
 

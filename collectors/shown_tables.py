@@ -13,15 +13,30 @@ from collections.abc import Iterator
 
 from neuron_doctor.collectors.base import HEAD
 from neuron_doctor.collectors.command_lines import pipelines, tool_of
+from neuron_doctor.collectors.docker import COLLECTORS as OF_DOCKER
 from neuron_doctor.collectors.kubectl import COLLECTORS as OF_KUBECTL
+from neuron_doctor.collectors.prefixes import without_escapes
 from neuron_doctor.collectors.shown_machines import ASIDE
 from neuron_doctor.collectors.slurm import COLLECTORS as OF_SLURM
 from neuron_doctor.collectors.snapshot import command_of, lines_of
 from neuron_doctor.collectors.streams import Member
 from neuron_doctor.engine.regexes import regex
 
-_TOOLS = (b"sacct", b"squeue", b"scontrol", b"sinfo", b"kubectl")
-_COLLECTORS = (*OF_SLURM, *OF_KUBECTL)
+#: What calls one of these tools for what is read here; other words of the same tools stand in many logs.
+_CALLS = (
+    b"sacct",
+    b"squeue",
+    b"scontrol",
+    b"sinfo",
+    b"kubectl",
+    b"docker ps",
+    b"docker container",
+    b"docker inspect",
+    b"podman ",
+)
+_CALLS += (b"nerdctl ",)
+_TOOLS = frozenset({"sacct", "squeue", "scontrol", "sinfo", "kubectl", "docker", "podman", "nerdctl"})
+_COLLECTORS = (*OF_SLURM, *OF_KUBECTL, *OF_DOCKER)
 #: What stands in the titles of these tables; the words are found sooner.
 _WORDS = (b"JOBID", b"JobID", b"NODELIST", b"NAME ")
 _TITLES = regex(rb"(?m)^ {0,20}(?:JOBID|JobID|NODELIST|NAME|NAMESPACE)[ |]")
@@ -33,22 +48,28 @@ def shown_tables(head: bytes) -> Iterator[Member]:
     if len(head) >= HEAD:
         return
     sections: list[tuple[str, bytes]] = []
-    if any(tool in head for tool in _TOOLS):
+    if any(call in head for call in _CALLS):
         sections = list(_sections(head))
     if len(sections) <= 1 and any(word in head for word in _WORDS) and _TITLES.search(head):
         sections = list(_paragraphs(head))
     seen: Counter[str] = Counter()
     for tool, section in sections if len(sections) > 1 else ():
-        if tool and any(collector.sniff(section, "") for collector in _COLLECTORS):
+        if tool and _is_table(section):
             seen[tool] += 1
             name = f"{tool}.txt" if seen[tool] == 1 else f"{tool}-{seen[tool]}.txt"
             yield Member(name, len(section), iter([section]))
 
 
+def _is_table(section: bytes) -> bool:
+    """Whether one of the collectors knows this for its own, whatever its colours."""
+    plain = without_escapes(section.decode("latin-1")).encode("latin-1") if b"\x1b" in section else section
+    return any(collector.sniff(plain, "") for collector in _COLLECTORS)
+
+
 def _sections(head: bytes) -> Iterator[tuple[str, bytes]]:
     """What stands at each prompt of a text, with the tool that was called there if it is one of these. A text that is output of
     these tools alone has none: it is one."""
-    if any(collector.sniff(head, "") for collector in _COLLECTORS):
+    if _is_table(head):
         return
     tool, begin, at = "", 0, 0
     for line in lines_of(head):
@@ -63,7 +84,7 @@ def _sections(head: bytes) -> Iterator[tuple[str, bytes]]:
 
 def _paragraphs(head: bytes) -> Iterator[tuple[str, bytes]]:
     """What stands between lines that are empty, of a text that is no output of one of these tools."""
-    if any(collector.sniff(head, "") for collector in _COLLECTORS):
+    if _is_table(head):
         return
     begin = 0
     for empty in (*_EMPTY.finditer(head), None):
@@ -79,4 +100,4 @@ def _called(command: str) -> str:
         tools = [tool for pipeline in pipelines(command) if (tool := tool_of(pipeline.words)) not in ASIDE]
     except ValueError:
         return ""
-    return tools[0] if tools and tools[0].encode() in _TOOLS else ""
+    return tools[0] if tools and tools[0] in _TOOLS else ""

@@ -192,7 +192,7 @@ _OF_JOBS = (
         "or that it came first; `told`: it was killed since it had been told to end and did not; `later`: its launcher saw "
         "another one end of itself before it; `logged`: what that rank said was collected too; `day`: the date of the end "
         "(2026-05-26), where the record states it and its line has no time",
-        "log slurm kubectl",
+        "log slurm kubectl docker",
         "launcher:str exitcode:int signal:int first:bool told:bool later:bool logged:bool message:str day:str",
     ),
     kind_of(

@@ -128,10 +128,10 @@ OF_MACHINES = (
     ),
     kind_of(
         "pod",
-        "a Kubernetes pod or container as kubectl shows it",
+        "a Kubernetes pod or container as kubectl shows it; `day`: the date on which it ended badly, where that is told",
         "kubectl",
         "namespace:str name:str container:str phase:str reason:str restarts:int exit_code:int signal:int "
-        "ready:bool node:str ip:str",
+        "ready:bool node:str ip:str day:str",
     ),
     kind_of(
         "node",

@@ -239,3 +239,20 @@ REASON               USER      TIMESTAMP           NODELIST
 Action:Reboot        root      2025-01-06T11:40:00 trn-3
 Not responding       slurm     2025-01-06T11:42:10 trn-[7-8]
 """
+
+DOCKER = """CONTAINER ID   IMAGE                       COMMAND                  CREATED          STATUS                       PORTS      NAMES
+9f2c1b7a4e10   pytorch-training-neuronx    "torchrun --nproc_pe…"   47 minutes ago   Exited (137) 5 minutes ago              sft-node0
+1c0e77bd2f3a   neuron-monitor-exporter:1.2 "neuron-monitor-prom…"   3 days ago       Up 3 days                    8000/tcp   neuron-exporter
+"""
+
+POD_STATE = """$ kubectl get pod llama-w-3 -o json | jq '.status.containerStatuses[0].lastState'
+{
+  "terminated": {
+    "containerID": "containerd://6e1b0f",
+    "exitCode": 137,
+    "finishedAt": "2026-05-26T10:41:02Z",
+    "reason": "OOMKilled",
+    "startedAt": "2026-05-26T09:12:44Z"
+  }
+}
+"""
