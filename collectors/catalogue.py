@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from neuron_doctor.collectors import (
     attempts,
+    aws_health,
     clock_reports,
     core_dump,
     docker,
@@ -14,7 +15,9 @@ from neuron_doctor.collectors import (
     flight_recorder,
     hostname,
     hosts_file,
+    hyperpod,
     input_dumps,
+    instance_status,
     kubectl,
     lspci,
     machine_lists,
@@ -68,6 +71,9 @@ _PRECISE: tuple[Collector, ...] = (
     *neuron_ls.COLLECTORS,
     *kubectl.COLLECTORS,
     *docker.COLLECTORS,
+    *instance_status.COLLECTORS,
+    *aws_health.COLLECTORS,
+    *hyperpod.COLLECTORS,
     *slurm.COLLECTORS,
     *lspci.COLLECTORS,
     *modules.COLLECTORS,

@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from neuron_doctor.collectors.aws_health import COLLECTORS as OF_HEALTH
 from neuron_doctor.collectors.base import HEAD
 from neuron_doctor.collectors.command_lines import pipelines, tool_of
 from neuron_doctor.collectors.docker import COLLECTORS as OF_DOCKER
+from neuron_doctor.collectors.hyperpod import COLLECTORS as OF_HYPERPOD
+from neuron_doctor.collectors.instance_status import COLLECTORS as OF_EC2
 from neuron_doctor.collectors.kubectl import COLLECTORS as OF_KUBECTL
 from neuron_doctor.collectors.prefixes import without_escapes
 from neuron_doctor.collectors.shown_machines import ASIDE
@@ -34,9 +37,9 @@ _CALLS = (
     b"docker inspect",
     b"podman ",
 )
-_CALLS += (b"nerdctl ",)
-_TOOLS = frozenset({"sacct", "squeue", "scontrol", "sinfo", "kubectl", "docker", "podman", "nerdctl"})
-_COLLECTORS = (*OF_SLURM, *OF_KUBECTL, *OF_DOCKER)
+_CALLS += (b"nerdctl ", b"describe-instance-status", b"aws health", b"cluster-node")
+_TOOLS = frozenset({"sacct", "squeue", "scontrol", "sinfo", "kubectl", "docker", "podman", "nerdctl", "aws"})
+_COLLECTORS = (*OF_SLURM, *OF_KUBECTL, *OF_DOCKER, *OF_EC2, *OF_HEALTH, *OF_HYPERPOD)
 #: What stands in the titles of these tables; the words are found sooner.
 _WORDS = (b"JOBID", b"JobID", b"NODELIST", b"NAME ")
 _TITLES = regex(rb"(?m)^ {0,20}(?:JOBID|JobID|NODELIST|NAME|NAMESPACE)[ |]")

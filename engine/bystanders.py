@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from neuron_doctor.engine.earlier_runs import is_left_out
 from neuron_doctor.engine.facts import Fact, Source, pod_of
@@ -18,6 +19,8 @@ from neuron_doctor.engine.nodelists import nodes_of
 from neuron_doctor.engine.regexes import regex
 
 CONTROLLERS = frozenset({"slurm", "kubectl"})
+#: What AWS says of any instance of an account or of a cluster, whoever runs there.
+_OF_ACCOUNTS = frozenset({"ec2", "aws-health", "hyperpod"})
 #: What is collected of a machine, whoever runs there.
 _OF_MACHINES = frozenset({"kernel", "neuron-monitor", "neuron-ls", "sysfs", "metrics"})
 #: What anybody says of a machine, and no program of itself: in the log of an agent, or in an export beside the lines of pods.
@@ -36,7 +39,8 @@ class Bystanders(Struct, frozen=True):
     """The sources of controllers, and the hosts that these list; the jobs and the pods that anything else tells of too (of
     pods the first word, which those of one job share), and the hosts of those; and all nodes of the job, where it is known that
     they are all. `strange` are sources of machines that controllers list, or that are beside all nodes of the job, and none of
-    these; `lost_before` are nodes that were lost before the job was made. Where controllers have nothing of the job, nothing is
+    these; `lost_before` are nodes that were lost before the job was made; `accounts` are sources that tell of any instance of an
+    account, `instances` are those of the job, as far as they are known. Where controllers have nothing of the job, nothing is
     known of whose logs these are."""
 
     controllers: frozenset[str] = frozenset()
@@ -47,6 +51,12 @@ class Bystanders(Struct, frozen=True):
     nodes: frozenset[str] = frozenset()
     strange: frozenset[str] = frozenset()
     lost_before: frozenset[str] = frozenset()
+    accounts: frozenset[str] = frozenset()
+    instances: frozenset[str] = frozenset()
+
+    def anywhere(self) -> Bystanders:
+        """The same where a pod may have moved away from the node that is gone, and any instance may be one of the job."""
+        return replace(self, nodes=frozenset(), accounts=frozenset())
 
     def hold(self, match: Match) -> bool:
         """Whether all of the match is about others, and its fault is none that is surely on a host of the job. What ended a
@@ -60,6 +70,8 @@ class Bystanders(Struct, frozen=True):
     def is_other(self, fact: Fact) -> bool:
         """Whether a controller says it, of others, or a machine on which the job has nothing."""
         place = fact.place
+        if fact.source in self.accounts:
+            return place.host not in self.hosts | self.nodes and place.instance_id not in self.instances
         if fact.source in self.strange and self.nodes:
             return True
         if fact.source not in self.controllers:
@@ -69,6 +81,11 @@ class Bystanders(Struct, frozen=True):
                 and self._is_elsewhere(place.host)
                 and place.host in self.listed
             )
+        return self._is_of_others(fact)
+
+    def _is_of_others(self, fact: Fact) -> bool:
+        """Whether what a controller says is about another job, workload, pod or node."""
+        place = fact.place
         if place.job is not None:
             return bool(self.jobs) and _number(place.job) not in self.jobs
         if fact.kind == "workload":
@@ -85,8 +102,9 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     """What these facts and sources tell of the parts of the job."""
     facts = tuple(facts)
     controllers = frozenset(source.id for source in sources if source.kind in CONTROLLERS)
+    accounts = frozenset(source.id for source in sources if source.kind in _OF_ACCOUNTS)
     if not controllers:
-        return Bystanders()
+        return _of_accounts(facts, sources, accounts)
     listed = [fact for fact in facts if fact.source in controllers]
     known = {str(fact.data["name"]) if fact.kind == "node" else fact.place.host for fact in listed}
     agents = _agents(facts, controllers)
@@ -109,7 +127,20 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     nodes = _nodes_of_job(listed, jobs) or _nodes_of_pods(listed, pods, words)
     away = frozenset(s.id for s in sources if s.id in strange and s.place.host not in nodes | hosts)
     names = frozenset(name for name in known if name)
-    return Bystanders(controllers, names, frozenset(jobs), words, hosts, nodes, away, before)
+    known_instances = _of_accounts(facts, sources, accounts).instances
+    return Bystanders(controllers, names, frozenset(jobs), words, hosts, nodes, away, before, accounts, known_instances)
+
+
+def _of_accounts(facts: Sequence[Fact], sources: Iterable[Source], accounts: frozenset[str]) -> Bystanders:
+    """The hosts and instances of which anything else tells than such lists."""
+    if not accounts:
+        return Bystanders()
+    told = [fact.place for fact in facts if fact.source not in accounts]
+    told += [source.place for source in sources if source.id not in accounts]
+    hosts = frozenset(place.host for place in told if place.host)
+    return Bystanders(
+        hosts=hosts, accounts=accounts, instances=frozenset(place.instance_id for place in told if place.instance_id)
+    )
 
 
 def _lost_before(listed: Sequence[Fact], pods: Collection[str], homes: Mapping[str, str | None]) -> Iterator[str]:

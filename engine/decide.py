@@ -83,8 +83,8 @@ def decide(matches: Iterable[Match], facts: Sequence[Fact], sources: Sequence[So
 
     kept = [ends.retried.without(without_survived(match, progress, single)) for match in kept]
     graph = _related(kept, all_roles(others), clocks, earlier.kernel)
-    if others.nodes and Role.ROOT not in graph.roles:  # a pod may have moved away from the node that is gone
-        others = replace(others, nodes=frozenset())
+    if (others.nodes or others.accounts) and Role.ROOT not in graph.roles:
+        others = others.anywhere()
         graph = _related(kept, all_roles(others), clocks, earlier.kernel)
     roots = [number for number, role in enumerate(graph.roles) if role is Role.ROOT]
     devices = _devices(graph, roots, facts)

@@ -31,7 +31,7 @@ _OF_JOBS = (
         "two names of one thing, seen in one record (an alias of a host, a rank of a process); `word` is the name of a host if "
         "anything else knows one of that name; `listed`: it stands in a list of machines, which another list may contradict; "
         "`nickname`: only paths call the host so, and it calls itself by its `address`",
-        TEXT + " neuron-monitor neuron-ls kubectl core-dump slurm uname hostname hosts-file sysfs ndet-trace",
+        TEXT + " neuron-monitor neuron-ls kubectl core-dump slurm uname hostname hosts-file sysfs ndet-trace hyperpod",
         "instance_id:str hostname:str address:str pod:str instance_type:str word:str listed:bool nickname:bool",
     ),
     kind_of(

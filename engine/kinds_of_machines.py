@@ -142,8 +142,9 @@ OF_MACHINES = (
     kind_of(
         "node-condition",
         "a condition, taint or label of a Kubernetes node that speaks of health, or (type slurm) the reason that Slurm "
-        "gives for a node out of service",
-        "kubectl slurm",
+        "gives for a node out of service, or what AWS says of an instance (ec2-system-status, ec2-event, health-scheduled, "
+        "health-recovery, hyperpod-instance)",
+        "kubectl slurm ec2 aws-health hyperpod",
         "name:str type:str status:str reason:str message:str healthy:bool",
     ),
     kind_of(

@@ -256,3 +256,39 @@ POD_STATE = """$ kubectl get pod llama-w-3 -o json | jq '.status.containerStatus
   }
 }
 """
+
+EC2_STATUS = """INSTANCESTATUSES\tus-west-2d\ti-0592464924bd45322
+EVENTS\tinstance-retirement\tThe instance is running on degraded hardware\t2026-06-09T10:00:00+00:00
+INSTANCESTATE\t16\trunning
+SYSTEMSTATUS\timpaired
+DETAILS\treachability\tfailed
+"""
+
+HEALTH = """{
+  "version": "0",
+  "detail-type": "AWS Health Event",
+  "source": "aws.health",
+  "time": "2026-05-26T10:00:00Z",
+  "resources": ["i-0592464924bd45322"],
+  "detail": {
+    "service": "EC2",
+    "eventTypeCode": "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED",
+    "eventTypeCategory": "scheduledChange",
+    "startTime": "Tue, 9 Jun 2026 10:00:00 GMT",
+    "statusCode": "upcoming",
+    "affectedEntities": [{"entityValue": "i-0592464924bd45322", "status": "PENDING"}]
+  }
+}
+"""
+
+HYPERPOD = """{
+    "NodeDetails": {
+        "InstanceGroupName": "trn",
+        "InstanceId": "i-0292464924bd45322",
+        "InstanceStatus": {"Status": "Failure", "Message": "the hardware of this instance failed"},
+        "InstanceType": "ml.trn1.32xlarge",
+        "PrivatePrimaryIp": "10.0.3.7",
+        "PrivateDnsHostname": "ip-10-0-3-7.us-west-2.compute.internal"
+    }
+}
+"""
