@@ -60,8 +60,9 @@ def is_fragment(head: bytes) -> bool:
     first = opening(head)
     if first.startswith(("{", "[")):
         start = head.find(first[:1].encode())
-        told = not _WHOLE.match(head, start) and _ENDED.search(head, start) and _OF_STATE.search(head, start)
-        return bool(told) and (_is_asked(head) or _is_state(head[start:])) and has_form(head, JSON_LINE, 0.95)
+        if _WHOLE.match(head, start) or not (_ENDED.search(head, start) and _OF_STATE.search(head, start)):
+            return False
+        return (_is_asked(head) or _is_state(head[start:])) and has_form(head, JSON_LINE, 0.95)
     if _YAML_LINE.match(first) and not _YAML_WHOLE.match(first):
         lines = head_lines(head)
         told = any(map(_YAML_ENDED.match, lines)) and any(map(_YAML_OF_STATE.match, lines))

@@ -18,6 +18,7 @@ from neuron_doctor.collectors.docker import COLLECTORS as OF_DOCKER
 from neuron_doctor.collectors.hyperpod import COLLECTORS as OF_HYPERPOD
 from neuron_doctor.collectors.instance_status import COLLECTORS as OF_EC2
 from neuron_doctor.collectors.kubectl import COLLECTORS as OF_KUBECTL
+from neuron_doctor.collectors.monitor_fragments import COLLECTOR as OF_MONITOR
 from neuron_doctor.collectors.prefixes import without_escapes
 from neuron_doctor.collectors.shown_machines import ASIDE
 from neuron_doctor.collectors.slurm import COLLECTORS as OF_SLURM
@@ -26,20 +27,15 @@ from neuron_doctor.collectors.streams import Member
 from neuron_doctor.engine.regexes import regex
 
 #: What calls one of these tools for what is read here; other words of the same tools stand in many logs.
-_CALLS = (
-    b"sacct",
-    b"squeue",
-    b"scontrol",
-    b"sinfo",
-    b"kubectl",
-    b"docker ps",
-    b"docker container",
-    b"docker inspect",
-    b"podman ",
+_CALLS: tuple[bytes, ...] = (
+    *(b"sacct", b"squeue", b"scontrol", b"sinfo", b"kubectl"),
+    *(b"docker ps", b"docker container", b"docker inspect", b"podman ", b"nerdctl "),
+    *(b"describe-instance-status", b"aws health", b"cluster-node", b"neuron-monitor |"),
 )
-_CALLS += (b"nerdctl ", b"describe-instance-status", b"aws health", b"cluster-node")
-_TOOLS = frozenset({"sacct", "squeue", "scontrol", "sinfo", "kubectl", "docker", "podman", "nerdctl", "aws"})
-_COLLECTORS = (*OF_SLURM, *OF_KUBECTL, *OF_DOCKER, *OF_EC2, *OF_HEALTH, *OF_HYPERPOD)
+_TOOLS = frozenset(
+    {"sacct", "squeue", "scontrol", "sinfo", "kubectl", "docker", "podman", "nerdctl", "aws", "neuron-monitor"}
+)
+_COLLECTORS = (*OF_SLURM, *OF_KUBECTL, *OF_DOCKER, *OF_EC2, *OF_HEALTH, *OF_HYPERPOD, OF_MONITOR)
 #: What stands in the titles of these tables; the words are found sooner.
 _WORDS = (b"JOBID", b"JobID", b"NODELIST", b"NAME ")
 _TITLES = regex(rb"(?m)^ {0,20}(?:JOBID|JobID|NODELIST|NAME|NAMESPACE)[ |]")

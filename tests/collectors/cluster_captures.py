@@ -292,3 +292,8 @@ HYPERPOD = """{
     }
 }
 """
+
+MONITOR_GROUP = """$ neuron-monitor | jq -c .system_data.neuron_hw_counters
+{"period":5.0,"neuron_devices":[{"neuron_device_index":3,"mem_ecc_corrected":0,"mem_ecc_uncorrected":0}],"error":""}
+{"period":5.0,"neuron_devices":[{"neuron_device_index":3,"mem_ecc_corrected":0,"mem_ecc_uncorrected":2}],"error":""}
+"""

@@ -15,6 +15,7 @@ from cluster_captures import (
     EVENTS,
     HEALTH,
     HYPERPOD,
+    MONITOR_GROUP,
     NODES,
     POD_JSON,
     POD_STATE,
@@ -73,6 +74,7 @@ from neuron_doctor.collectors import (
     lspci,
     metric_tables,
     modules,
+    monitor_fragments,
     neuron_ls,
     packages,
     profiles,
@@ -87,6 +89,7 @@ from neuron_doctor.engine.facts import NOWHERE, Fact, Place
 from neuron_doctor.engine.kinds import KINDS
 
 ALL: tuple[Collector, ...] = (
+    monitor_fragments.COLLECTOR,
     metric_tables.COLLECTOR,
     timing_tables.COLLECTOR,
     *profiles.COLLECTORS,
@@ -179,6 +182,7 @@ SAMPLES: dict[str, list[str]] = {
     "env": [ENV, ENV.replace("\n", "\0")],
     "kubectl": [PODS, NODES, EVENTS, DESCRIBE_EVENTS, DESCRIBE_POD, DESCRIBE_NODE, POD_JSON, POD_YAML, POD_STATE],
     "docker": [DOCKER],
+    "neuron-monitor": [MONITOR_GROUP],
     "ec2": [EC2_STATUS],
     "aws-health": [HEALTH],
     "hyperpod": [HYPERPOD],
