@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from neuron_doctor.collectors import members
 from neuron_doctor.collectors.base import Collector, Input
@@ -99,6 +98,8 @@ def _told(
 
 def _instant(text: str) -> Instant | None:
     """`Tue, 26 May 2026 10:00:00 GMT`, or ISO 8601."""
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - few inputs have such dates
+
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
             when = read(text)

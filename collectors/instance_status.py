@@ -39,7 +39,7 @@ _BOTH = 2
 
 
 def _sniff(head: bytes, _name: str) -> bool:
-    if head[:1] != b"I" and b"describe-instance-status" not in head:
+    if b"INSTANCESTATUSES\t" not in head and b"describe-instance-status" not in head:
         return False
     if opening(head).startswith("INSTANCESTATUSES\t"):
         return all(map(_TEXT.match, head_lines(head)))
