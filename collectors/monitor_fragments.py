@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from neuron_doctor.collectors.base import Collector, Input, UnreadableInput
 from neuron_doctor.collectors.documents import JSON_LINE, DamagedDocument, document_of, next_value, value_at
+from neuron_doctor.collectors.masking import without_secrets
 from neuron_doctor.collectors.snapshot import command_of, has_form, lines_of, opening, read_bytes
-from neuron_doctor.engine.facts import Fact, Place
+from neuron_doctor.engine.facts import Fact, Place, span_of
 from neuron_doctor.engine.regexes import regex
 
 #: What each group has in it, with its name before it or not, and what stands around it in a report.
@@ -68,8 +69,8 @@ def _collect(inp: Input) -> Iterator[Fact]:
         line = data.count(b"\n", 0, at) + 1
         column = at - data.rfind(b"\n", 0, at)
         length = min(fact.span.length, len(data) - at)
-        span = replace(fact.span, offset=at, length=length, line=line, column=column)
-        yield replace(fact, span=span, place=fact.place.over(here))
+        span = span_of(inp.path, data[at : at + length], at, line, column)
+        yield replace(fact, span=replace(span, text=without_secrets(span.text)), place=fact.place.over(here))
     inp.records = whole.records
     for problem in whole.problems.values():
         inp.problem(problem.what)
