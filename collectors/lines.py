@@ -99,6 +99,8 @@ class Lines(Struct):
     gists: dict[bytes, Gist]
     #: What is around the line that was last looked at, and how much of it.
     near: tuple[tuple[int, int, int], list[str]] | None = None
+    #: The words around the line that was last looked at.
+    around: tuple[tuple[int, int], str] | None = None
     _peeled: dict[tuple[int, int], Line] = field(default_factory=dict)
     _here: dict[tuple[int, int], Gist] = field(default_factory=dict)
 

@@ -16,10 +16,10 @@ from neuron_doctor.collectors.masking import MASK, masked, without_secrets
 from neuron_doctor.collectors.nrt import CODES, SYMBOLS
 from neuron_doctor.collectors.prefixes import Channel, Record, cleaned, times_of
 from neuron_doctor.collectors.timestamps import time_of_day
-from neuron_doctor.collectors.windows import near_texts, windows
+from neuron_doctor.collectors.windows import around, near_texts, windows
 from neuron_doctor.engine.facts import NOWHERE, Fact, Instant, Place, Span, Value, span_of
 from neuron_doctor.engine.line_ends import most_line_ends
-from neuron_doctor.engine.loosening import required_words
+from neuron_doctor.engine.loosening import required_choices, required_words
 from neuron_doctor.engine.patterns import Pattern, read_captures
 from neuron_doctor.engine.regexes import compiled, regex
 
@@ -224,6 +224,10 @@ def _in_window(lines: Lines, begin: int, end: int, pattern: Pattern) -> Found | 
         return None
     if pattern.above and not any(_fits_above(lines, begin, parts[:number], pattern.above) for number in found):
         return None
+    if _words_around(pattern.search, pattern.regex) and not _has_words(
+        pattern, around(lines, begin, end)
+    ):  # without peeling all
+        return None
     regex = pattern.compiled()
     near = near_texts(lines, begin, end, most_line_ends(pattern.regex))
     if near and not any(_has_words(pattern, text) and regex.search(text) for text in near):
@@ -243,14 +247,13 @@ def _has_words(pattern: Pattern, text: str) -> bool:
     if not text.isascii():
         return True
     lowered = text.lower()
-    return all(word in lowered for word in _words_around(pattern.search, pattern.regex))
+    return all(any(word in lowered for word in choice) for choice in _words_around(pattern.search, pattern.regex))
 
 
 @lru_cache(maxsize=1024)
-def _words_around(anchor: str, regex: str) -> tuple[str, ...]:
-    """What a pattern needs beside its anchor, which is there."""
-    own = required_words(anchor)
-    return tuple(word for word in required_words(regex) if not any(word in one for one in own))
+def _words_around(anchor: str, regex: str) -> tuple[tuple[str, ...], ...]:
+    """What a pattern needs beside its anchor, which is there: one word of each choice."""
+    return required_choices(regex, required_words(anchor))
 
 
 def _fits_above(lines: Lines, begin: int, parts: Sequence[str], above: str) -> bool:

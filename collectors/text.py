@@ -84,6 +84,8 @@ class _Scan(Struct):
     inp: Input
     patterns: tuple[Pattern, ...]
     matcher: Matcher
+    #: Finds listings, which nobody asks for further down.
+    opening: Matcher
     shapes: _Shapes
     kernel: int = 0
     others: int = 0
@@ -101,11 +103,11 @@ def text_collector(patterns: PatternSet, build: Callable[[Sequence[Pattern]], Ma
     it looks for: these patterns, and what it knows itself."""
 
     shapes = _Shapes()
-    wanted = (*patterns.patterns, TABLE_ROW, SHELL_LINE, LISTING)
-    matcher = build(wanted)
+    wanted = (*patterns.patterns, TABLE_ROW, SHELL_LINE)
+    matcher, opening = build(wanted), build((LISTING,))
 
     def collect(inp: Input) -> Iterable[Fact]:
-        return _collect(_Scan(inp, wanted, matcher, shapes))
+        return _collect(_Scan(inp, wanted, matcher, opening, shapes))
 
     title = "logs of the runtime, frameworks, launchers and the kernel"
     return Collector("log", title, is_text, collect, divisible=True)
@@ -141,7 +143,8 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
     for block in blocks(scan.inp.stream, scan.inp.extent):
         size += block.end - block.start
         _sample(scan, block)
-        for candidates in _candidates(scan, Lines(block, scan.shapes.gists)):
+        scan.listed = scan.listed or _lists(scan, block)
+        for candidates in _candidates(scan.patterns, scan.matcher, Lines(block, scan.shapes.gists), block.end):
             yield from _facts(scan, candidates)
         if table:
             yield from table.rows(block, scan.inp)
@@ -172,26 +175,39 @@ def _may_list(scan: _Scan) -> bool:
     return not extent.begin and (scan.listed or (extent.end is not None and extent.end < HEAD))
 
 
+def _lists(scan: _Scan, block: Block) -> bool:
+    """Whether a line of the head, as far as it stands in this block, may list something."""
+    if scan.inp.extent.begin or block.base + block.start >= HEAD:
+        return False
+    lines = Lines(block, scan.shapes.gists)
+    end = min(block.end, block.line_bounds(HEAD - 1 - block.base)[1] + 1)
+    return any(
+        may_list(candidate)
+        for candidates in _candidates((LISTING,), scan.opening, lines, end)
+        for candidate in candidates
+    )
+
+
 # --- candidates and their lines ------------------------------------------------------------------------------------
 
 
-def _candidates(scan: _Scan, lines: Lines) -> Iterator[list[Candidate]]:
-    """The candidates of a block, line by line: of each pattern one, in the order of the patterns."""
+def _candidates(patterns: Sequence[Pattern], matcher: Matcher, lines: Lines, until: int) -> Iterator[list[Candidate]]:
+    """The candidates of a block up to the index `until`, line by line: of each pattern one, in the order of the patterns."""
     block = lines.block
     begin = end = -1
     found: dict[int, int] = {}
-    for ended, index in sorted(scan.matcher.find(block.data[block.start : block.end])):
+    for ended, index in sorted(matcher.find(block.data[block.start : until])):
         at = block.start + max(ended - 1, 0)
         if at > block.start and block.data[at] == _NEWLINE:
             at -= 1
         if at > end:
             if found:
-                yield [Candidate(lines, begin, end, found[one], scan.patterns[one]) for one in sorted(found)]
+                yield [Candidate(lines, begin, end, found[one], patterns[one]) for one in sorted(found)]
                 found = {}
             begin, end = block.line_bounds(at)
         found.setdefault(index, at)
     if found:
-        yield [Candidate(lines, begin, end, found[one], scan.patterns[one]) for one in sorted(found)]
+        yield [Candidate(lines, begin, end, found[one], patterns[one]) for one in sorted(found)]
 
 
 def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
@@ -207,9 +223,6 @@ def _facts(scan: _Scan, candidates: Sequence[Candidate]) -> Iterator[Fact]:
             continue
         if pattern is TABLE_ROW:
             yield from memory_holder(candidate, scan.inp)
-            continue
-        if pattern is LISTING:
-            scan.listed = scan.listed or may_list(candidate)
             continue
         if pattern is SHELL_LINE:
             yield from shell_line(candidate, scan.inp)

@@ -27,6 +27,9 @@ _NEAR = (1, 4, 9)
 #: Among so many times as many lines those of one speaker are looked for.
 _SPEAKERS = 8
 _LABEL = regex(rb"(?:\[[A-Za-z][\w.-]{0,62}(?::\d{1,10})?\]|[A-Za-z\d][\w.-]{0,62} {0,40}[:|])(?=[ \t\r]|$)")
+#: What stands in a line whose message may have other words than its bytes: envelopes, escapes, colours, lines made one, what is
+#: beyond ASCII.
+_REWRITTEN = regex(rb"[{\\\x1b\r\x80-\xff]|#0|File \"")
 #: What an exception is called, with its module.
 _EXCEPTION = regex(r"\w[\w.]{0,62}(?:Error|Exception)")
 
@@ -57,6 +60,22 @@ def windows(lines: Lines, begin: int, end: int, most: int = LINES_BEFORE) -> Ite
         yield _around(lines, begin, end, most)
     if label is not None:
         yield _of_speaker(label, lines, begin, end, most)
+
+
+def around(lines: Lines, begin: int, end: int) -> str:
+    """A text that has every word of the messages around the line, whoever speaks. To peel so many takes as long as to scan
+    a block, and most of them show in their own bytes that they have nothing of what is looked for."""
+    if lines.around is None or lines.around[0] != (begin, end):
+        wide = _SPEAKERS if _LABEL.match(lines.block.data, begin, end) else 1
+        bounds = chain(lines.above(begin, LINES_BEFORE * wide), lines.below(end, LINES_AFTER * wide))
+        texts = [lines.gist(begin, end).message, *(_wordy(lines, *some) for some in bounds)]
+        lines.around = (begin, end), "\n".join(texts)
+    return lines.around[1]
+
+
+def _wordy(lines: Lines, begin: int, end: int) -> str:
+    raw = lines.block.data[begin:end]
+    return lines.gist(begin, end).message if _REWRITTEN.search(raw) else raw.decode("ascii")
 
 
 def near_texts(lines: Lines, begin: int, end: int, reach: float) -> list[str]:

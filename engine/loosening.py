@@ -6,7 +6,7 @@ match makes few events.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
@@ -59,7 +59,7 @@ def required_literal(regex: str) -> bytes:
         return b""
     runs, run = [""], ""
     for atom, following in zip(atoms, [*atoms, ""][1:], strict=True):
-        character = _literal_of(atom)
+        character = literal_of(atom)
         optional = bool(following) and bool(_QUANTIFIER.fullmatch(following))
         repeated = following == "+"
         run = run + character if character and not optional else ""
@@ -77,12 +77,35 @@ def required_words(regex: str) -> tuple[str, ...]:
     return () if _VERBOSE.search(regex) else tuple(dict.fromkeys(_words(list(_split_atoms(regex)))))
 
 
+def required_choices(regex: str, beside: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Words as above of which every match contains one of each of these choices: what stands in one of those `beside` tells
+    nothing, and is left out."""
+    if _VERBOSE.search(regex):
+        return ()
+    sure = ((word,) for word in required_words(regex))
+    told = dict.fromkeys((*sure, *_choices(regex, beside)))
+    return tuple(choice for choice in told if not any(word in one for word in choice for one in beside))
+
+
+def _choices(regex: str, beside: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The longest word of each alternative, where all have one; of each group that must be there, too."""
+    parts = alternatives(regex)
+    if len(parts) == 1:
+        for term in split_terms(parts[0]):
+            if _fewest(term) and (group := _CASED_GROUP.match(term.atom)):
+                yield from _choices(term.atom[group.end() : -1], beside)
+        return
+    words = [[word for word in _words(part) if not any(word in one for one in beside)] for part in parts]
+    if all(words):
+        yield tuple(max(some, key=len) for some in words)
+
+
 def _words(atoms: list[str]) -> Iterator[str]:
     if "|" in atoms:
         return
     run = ""
     for atom, following in zip(atoms, [*atoms, ""][1:], strict=True):
-        character = _literal_of(atom)
+        character = literal_of(atom)
         optional = bool(_QUANTIFIER.fullmatch(following))
         if character and not optional:
             run += character.lower()
@@ -102,7 +125,8 @@ _CASED_GROUP = regex(r"\((?:\?(?:-?i)?:|\?P<\w+>|(?!\?))")
 _PLAIN_GROUP = regex(r"\((?:\?:|\?P<\w+>|(?!\?))")
 
 
-def _literal_of(atom: str) -> str:
+def literal_of(atom: str) -> str:
+    """The character that an atom is; empty where it is anything else."""
     if len(atom) == 1 and atom not in _SPECIAL:
         return atom
     return atom[1] if len(atom) == 2 and atom[0] == "\\" and not atom[1].isalnum() else ""  # noqa: PLR2004 - an escape
@@ -115,7 +139,7 @@ _GAP = regex(r"(?:(?<!\\)(?:\.|\\S)|\[\^[^\]\\]*(?:\\.[^\]\\]*)*\])\{\d+,\d+\}")
 _ANCHOR = regex(r"(?:(?<=[|(:>])|(?<=\(\?i\))|\A)\^|(?<!\\)\$(?=[|)]|\Z)")
 
 #: Refers to a group, which must then stay as it is.
-_REFERENCE = regex(r"\(\?P=|\(\?\(|\\[1-9]")
+REFERENCE = regex(r"\(\?P=|\(\?\(|\\[1-9]")
 
 
 #: Kinds of facts for which candidates are held back until a stretch of a source has been read.
@@ -136,13 +160,13 @@ def loosened(regex: str, enough: int = _FEWEST) -> str:
     tell most, if these are long `enough`: the rest finds the same lines, with one event where a repetition at the end makes
     one for every character, and the database has to remember nothing of what any text holds."""
     regex = _GAP.sub(".*", _ANCHOR.sub("", regex))
-    if _REFERENCE.search(regex):
+    if REFERENCE.search(regex):
         return regex
-    flag = _FOR_ALL if regex.startswith(_FOR_ALL) else ""
+    flag = FOR_ALL if regex.startswith(FOR_ALL) else ""
     regex = _with_open_rounds(regex.removeprefix(flag))
     regex = "|".join(
-        _from_most_telling(_without_vague_start(_without_idle(_flat(_terms(atoms)))), enough)
-        for atoms in _alternatives(_shortened(regex) or regex)
+        _from_most_telling(_without_vague_start(_without_idle(_flat(split_terms(atoms)))), enough)
+        for atoms in alternatives(_shortened(regex) or regex)
     )
     regex = _shortened(regex) or regex
     return flag + (_narrowed(regex) if flag or _IGNORES_CASE.search(regex) else regex)
@@ -155,45 +179,45 @@ _ROUNDS = regex(r"(?:\*|\{0?,(?!1\})\d*\})[?+]?")
 def _with_open_rounds(regex: str) -> str:
     """The expression with any text in place of groups that may stand there several times: the database unrolls each round, which
     takes seconds to compile and time to follow, and what stands around them finds the same lines."""
-    return "|".join("".join(str(_open_round(term)) for term in _terms(atoms)) for atoms in _alternatives(regex))
+    return "|".join("".join(str(_open_round(term)) for term in split_terms(atoms)) for atoms in alternatives(regex))
 
 
-def _open_round(term: _Term) -> _Term:
-    group = _GROUP.match(term.atom)
+def _open_round(term: Term) -> Term:
+    group = GROUP.match(term.atom)
     if group is None:
         return term
     if _ROUNDS.fullmatch(term.times):
-        return _Term(".", "*")
-    return _Term(f"{group[0]}{_with_open_rounds(term.atom[group.end() : -1])})", term.times)
+        return Term(".", "*")
+    return Term(f"{group[0]}{_with_open_rounds(term.atom[group.end() : -1])})", term.times)
 
 
 #: How often an atom may stand to span words: whatever comes before it, the database has to remember.
 _WIDE_TIMES = regex(r"(?:[*+]|\{\d*,(?:|[2-9]\d|\d{3,})\})[?+]?")
-_DIGIT, _EDGE = r"\d", r"\b"
+_DIGIT, EDGE = r"\d", r"\b"
 _CLASSES = frozenset({".", r"\w", r"\S", _DIGIT})
 
 
-def _flat(terms: list[_Term]) -> list[_Term]:
+def _flat(terms: list[Term]) -> list[Term]:
     """The same with what is in groups that are there once and have no alternatives: what they capture is asked later."""
-    flat: list[_Term] = []
+    flat: list[Term] = []
     for term in terms:
-        group = None if term.times else _GROUP.match(term.atom)
-        inner = _alternatives(term.atom[group.end() : -1]) if group and "?i" not in group[0] else []
-        flat += _flat(_terms(inner[0])) if len(inner) == 1 else [term]
+        group = None if term.times else GROUP.match(term.atom)
+        inner = alternatives(term.atom[group.end() : -1]) if group and "?i" not in group[0] else []
+        flat += _flat(split_terms(inner[0])) if len(inner) == 1 else [term]
     return flat
 
 
-def _without_idle(terms: list[_Term]) -> list[_Term]:
+def _without_idle(terms: list[Term]) -> list[Term]:
     """The same without what may be missing behind a gap of any characters, and the edges of words there: the gap holds it."""
-    kept: list[_Term] = []
+    kept: list[Term] = []
     for term in terms:
         after_gap = bool(kept) and (kept[-1].atom, kept[-1].times[:1]) == (".", "*")
-        if not after_gap or (_fewest(term) and term.atom != _EDGE):
+        if not after_gap or (_fewest(term) and term.atom != EDGE):
             kept.append(term)
     return kept
 
 
-def _without_vague_start(terms: list[_Term]) -> list[_Term]:
+def _without_vague_start(terms: list[Term]) -> list[Term]:
     """The same without a character of a class before a term that may span words: nearly any text has one, so that the database
     would follow each of them."""
     while len(terms) > 2 and _is_vague(terms[0]) and _is_vague(terms[1]) and _is_wide(terms[1]):  # noqa: PLR2004 - and more
@@ -201,56 +225,56 @@ def _without_vague_start(terms: list[_Term]) -> list[_Term]:
     return terms
 
 
-def _is_vague(term: _Term) -> bool:
+def _is_vague(term: Term) -> bool:
     """Whether a term is a character of a class, however often it stands there."""
     return term.atom in _CLASSES or bool(_CLASS.fullmatch(term.atom))
 
 
-def _from_most_telling(terms: list[_Term], enough: int) -> str:
+def _from_most_telling(terms: list[Term], enough: int) -> str:
     """An alternative from the part on that tells most, of the parts between its wide terms, where that is much more than
     its beginning tells."""
     begins = [0, *(number + 1 for number, term in enumerate(terms) if _is_wide(term))]
-    told = [_telling("".join(map(str, terms[begin:end]))) for begin, end in pairwise([*begins, len(terms)])]
+    told = [telling("".join(map(str, terms[begin:end]))) for begin, end in pairwise([*begins, len(terms)])]
     best = told.index(max(told))
     return "".join(map(str, terms[begins[best] :] if told[best] >= max(enough, 2 * told[0]) else terms))
 
 
-def _is_wide(term: _Term) -> bool:
+def _is_wide(term: Term) -> bool:
     """Whether a term without a word of its own may span words."""
-    if _telling(str(term)) >= _FEWEST:
+    if telling(str(term)) >= _FEWEST:
         return False
-    if group := _GROUP.match(term.atom):
-        return any(_is_wide(inner) for some in _alternatives(term.atom[group.end() : -1]) for inner in _terms(some))
+    if group := GROUP.match(term.atom):
+        return any(_is_wide(inner) for some in alternatives(term.atom[group.end() : -1]) for inner in split_terms(some))
     return term.atom != _DIGIT and bool(_WIDE_TIMES.fullmatch(term.times))
 
 
-def _telling(regex: str) -> int:
+def telling(regex: str) -> int:
     """So many characters in a row every match holds at the least, whichever alternative it takes."""
-    return min(_telling_of(atoms) for atoms in _alternatives(regex))
+    return min(_telling_of(atoms) for atoms in alternatives(regex))
 
 
 def _telling_of(atoms: list[str]) -> int:
     inner = [
-        _telling(term.atom[group.end() : -1])
-        for term in _terms(atoms)
-        if _fewest(term) and (group := _GROUP.match(term.atom))
+        telling(term.atom[group.end() : -1])
+        for term in split_terms(atoms)
+        if _fewest(term) and (group := GROUP.match(term.atom))
     ]
     return max([len(required_literal("".join(atoms))), *inner])
 
 
 _IGNORES_CASE = regex(r"\(\?i[):]")
-_FOR_ALL = "(?i)"
+FOR_ALL = "(?i)"
 
 
 def _narrowed(regex: str) -> str:
     """Of each alternative the part between two gaps that is the most telling, where one is: a word in either case before a
     gap makes the database slow, and the part behind it finds the same lines."""
-    return "|".join(map(_most_telling, _alternatives(regex)))
+    return "|".join(map(_most_telling, alternatives(regex)))
 
 
 def _most_telling(atoms: list[str]) -> str:
-    parts: list[list[_Term]] = [[]]
-    for term in _terms(atoms):
+    parts: list[list[Term]] = [[]]
+    for term in split_terms(atoms):
         if term.times[:1] in ("*", "+") and _ANY.fullmatch(term.atom):
             parts.append([])
         else:
@@ -267,7 +291,7 @@ def _letters(regex: str) -> int:
     return len(required_literal(regex.replace("(?i:", "(?:")))
 
 
-class _Term(Struct):
+class Term(Struct):
     """An atom and how often it may stand there."""
 
     atom: str
@@ -280,18 +304,18 @@ class _Term(Struct):
 _TIMES = regex(r"(?:[*+?]|\{\d*,?\d*\})[?+]?")
 _COUNTED = regex(r"\{(\d*)(,?)\d*\}")
 #: Groups whose content can be shortened; not assertions.
-_GROUP = regex(r"\((?:\?[a-z]*:|\?P<\w+>|(?!\?))")
+GROUP = regex(r"\((?:\?[a-z]*:|\?P<\w+>|(?!\?))")
 
 
 def _shortened(regex: str, *, left: bool = True, right: bool = True) -> str:
     """The regex with as little as possible at its ends; empty where it also matches nothing at all."""
     shorter = [
-        "".join(map(str, _without_ends(_terms(atoms), left=left, right=right))) for atoms in _alternatives(regex)
+        "".join(map(str, _without_ends(split_terms(atoms), left=left, right=right))) for atoms in alternatives(regex)
     ]
     return "|".join(shorter) if all(shorter) else ""
 
 
-def _alternatives(regex: str) -> list[list[str]]:
+def alternatives(regex: str) -> list[list[str]]:
     """The atoms of each alternative at the top level."""
     alternatives: list[list[str]] = [[]]
     for atom in _split_atoms(regex):
@@ -304,20 +328,21 @@ def _alternatives(regex: str) -> list[list[str]]:
 
 def terms_of(regex: str) -> list[list[str]]:
     """The alternatives of a regex, each as its atoms with their quantifiers."""
-    return [list(map(str, _terms(atoms))) for atoms in _alternatives(regex)]
+    return [list(map(str, split_terms(atoms))) for atoms in alternatives(regex)]
 
 
-def _terms(atoms: list[str]) -> list[_Term]:
-    terms: list[_Term] = []
+def split_terms(atoms: list[str]) -> list[Term]:
+    """Atoms with how often they may stand there."""
+    terms: list[Term] = []
     for atom in atoms:
         if terms and _TIMES.fullmatch(atom):
             terms[-1].times += atom
         else:
-            terms.append(_Term(atom, ""))
+            terms.append(Term(atom, ""))
     return terms
 
 
-def _without_ends(terms: list[_Term], *, left: bool, right: bool) -> list[_Term]:
+def _without_ends(terms: list[Term], *, left: bool, right: bool) -> list[Term]:
     """What must be there of a sequence, without what may be there at its ends."""
     while right and terms:
         last = _least(terms.pop(), left=left and not terms, right=True)
@@ -332,20 +357,20 @@ def _without_ends(terms: list[_Term], *, left: bool, right: bool) -> list[_Term]
     return terms
 
 
-def _least(term: _Term, *, left: bool, right: bool) -> _Term | None:
+def _least(term: Term, *, left: bool, right: bool) -> Term | None:
     """The fewest repetitions of an atom at the end of a sequence; None where there may be none."""
     fewest = _fewest(term)
     if not fewest:
         return None
     if fewest > 1:
-        return _Term(term.atom, f"{{{fewest}}}")
-    group = _GROUP.match(term.atom)
+        return Term(term.atom, f"{{{fewest}}}")
+    group = GROUP.match(term.atom)
     if group is None or term.times:
-        return _Term(term.atom, "")
+        return Term(term.atom, "")
     inner = _shortened(term.atom[group.end() : -1], left=left, right=right)
-    return _Term(f"{group[0]}{inner})", "") if inner else None
+    return Term(f"{group[0]}{inner})", "") if inner else None
 
 
-def _fewest(term: _Term) -> int:
+def _fewest(term: Term) -> int:
     counted = _COUNTED.match(term.times)
     return int(counted[1] or 0) if counted else 0 if term.times[:1] in ("*", "?") else 1

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from neuron_doctor.engine.digests import blake2b
+from neuron_doctor.engine.leads import spelled
 from neuron_doctor.engine.loosening import required_literal, sought
 from neuron_doctor.engine.patterns import Pattern
 
@@ -46,8 +47,8 @@ def build_matcher(patterns: Sequence[Pattern], *, pure: bool = False, store: Sto
     return _Literals(patterns)
 
 
-#: How databases are kept; the format counts up whenever `sought` or the flags change.
-_SORT, _FORMAT = "patterns", 8
+#: How databases are kept; the format counts up whenever `sought`, `spelled` or the flags change.
+_SORT, _FORMAT = "patterns", 9
 
 
 class _Vectorscan:
@@ -90,7 +91,7 @@ class _Vectorscan:
         flags = hyperscan.HS_FLAG_MULTILINE | hyperscan.HS_FLAG_PREFILTER
         database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
         database.compile(
-            expressions=[sought(p).encode() for p in self._patterns],
+            expressions=[spelled(sought(p)).encode() for p in self._patterns],
             ids=list(range(len(self._patterns))),
             elements=len(self._patterns),
             flags=[flags] * len(self._patterns),

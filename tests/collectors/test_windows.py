@@ -81,3 +81,17 @@ def test_lines_far_apart_have_no_speaker_in_common_for_their_level_or_exception(
 def test_a_word_among_lines_without_labels_is_no_speaker() -> None:
     assert found("store: stage two\n" + "batch\n" * 40 + "store: OSError: x\n") == []
     assert found("store: stage two\n" + "cache: batch\n" * 40 + "store: OSError: x\n")
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        '{"log":"\\u0073tage boom\\n","stream":"stderr","time":"2026-04-02T06:31:44.000000000Z"}',
+        "s\x1b[31mtage boom\x1b[0m",
+        "s#033[1mtage boom",
+        "stage boom",
+    ],
+)
+def test_a_word_that_only_the_message_shows_is_found_there(above: str) -> None:
+    assert len(found(f"step 1\n{above}\nValueError: x\nstep 2\n")) == 1
+    assert not found(f"step 1\n{above.replace('tage', 'tagx')}\nValueError: x\nstep 2\n")

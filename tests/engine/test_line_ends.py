@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from neuron_doctor.engine.expression_tree import Part, tree
 from neuron_doctor.engine.line_ends import most_line_ends
-from neuron_doctor.engine.loosening import required_words
+from neuron_doctor.engine.loosening import required_choices, required_words
 
 EXPRESSIONS = sorted({pattern.regex for pattern in rulebook().patterns.patterns})
 ASCII = st.characters(max_codepoint=127)
@@ -72,6 +72,23 @@ def test_words_are_those_that_no_match_is_without(expression: str, expected: tup
     assert required_words(expression) == expected
 
 
+@pytest.mark.parametrize(
+    ("expression", "beside", "expected"),
+    [
+        (r"ab (?:cde|fg+h)\d", (), (("ab ",), ("cde", "fg"))),
+        (r"ab (?:cde|fgh)?\d", (), (("ab ",),)),
+        (r"ab (?:cde|\d)", (), (("ab ",),)),
+        (r"(?i)Xy (?:(?:One|Two) is|None)", ("has xyz",), (("xy ",), (" is", "none"))),
+        (r"here\n\d there|back\n\d here", ("it is here",), ((" there", "back"),)),
+        (r"(?x) a | b", (), ()),
+    ],
+)
+def test_of_alternatives_each_has_a_word(
+    expression: str, beside: tuple[str, ...], expected: tuple[tuple[str, ...], ...]
+) -> None:
+    assert required_choices(expression, beside) == expected
+
+
 @settings(max_examples=300)
 @given(st.data())
 def test_no_match_holds_more_line_ends_or_lacks_a_word(data: st.DataObject) -> None:
@@ -79,3 +96,4 @@ def test_no_match_holds_more_line_ends_or_lacks_a_word(data: st.DataObject) -> N
     text = data.draw(st.from_regex(re.compile(expression, re.ASCII), fullmatch=True, alphabet=ASCII))
     assert text.count("\n") <= most_line_ends(expression)
     assert all(word in text.lower() for word in required_words(expression))
+    assert all(any(word in text.lower() for word in choice) for choice in required_choices(expression, ()))
