@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 import msgspec
@@ -12,6 +12,7 @@ from neuron_doctor.engine.regexes import regex
 from neuron_doctor.engine.verdict import Action, Alternative, ClockOffset, Diagnosis, Edge, Finding
 from neuron_doctor.reports.objects import (
     MOST,
+    Json,
     Object,
     clean,
     place_object,
@@ -32,25 +33,54 @@ _SPREAD_NUMBERS = regex(r"\[\n[-0-9,\s]+\]")
 def render_json(diagnosis: Diagnosis, *, exit_status: int, version: str) -> str:
     """The report as text that ends with a line end; the same bytes for equal diagnoses. `exit_status` is what the
     process is going to return, `version` that of the program."""
-    report = report_object(diagnosis, exit_status=exit_status, version=version)
+    return "".join(_pieces(_members(diagnosis, exit_status=exit_status, version=version)))
+
+
+def _pieces(members: Iterable[tuple[str, Json | Iterator[Json]]]) -> Iterator[str]:
+    """The text bit by bit: the objects of a report of a large job take three times the memory of its text."""
+    opening = "{\n"
+    for name, value in members:
+        if value is not None:
+            yield f'{opening} "{name}": '
+            yield from _listed(value) if isinstance(value, Iterator) else [_formatted(value, " ")]
+            opening = ",\n"
+    yield "\n}\n"
+
+
+def _listed(values: Iterator[Json]) -> Iterator[str]:
+    opening = "["
+    for value in values:
+        yield f"{opening}\n  {_formatted(value, '  ')}"
+        opening = ","
+    yield "[]" if opening == "[" else "\n ]"
+
+
+def _formatted(value: Json, indent: str) -> str:
+    """A value on lines that begin with this indentation, but for the first one."""
     # `json` writes without indentation in C, and with it in Python, which takes four times as long as both of these.
-    text = msgspec.json.format(json.dumps(report, ensure_ascii=False, allow_nan=False), indent=1)
-    return (
-        _SPREAD_NUMBERS.sub(lambda match: " ".join(match[0].split()).replace("[ ", "[").replace(" ]", "]"), text) + "\n"
-    )
+    text = msgspec.json.format(json.dumps(clean(value), ensure_ascii=False, allow_nan=False), indent=1)
+    text = _SPREAD_NUMBERS.sub(lambda match: " ".join(match[0].split()).replace("[ ", "[").replace(" ]", "]"), text)
+    return text.replace("\n", f"\n{indent}")
 
 
 def report_object(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Object:
     """The report as a plain object: dictionaries, lists, strings, numbers."""
+    members = _members(diagnosis, exit_status=exit_status, version=version)
+    return cast("Object", clean({name: [*value] if isinstance(value, Iterator) else value for name, value in members}))
+
+
+def _members(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Iterator[tuple[str, Json | Iterator[Json]]]:
+    """The members of the report; of those that grow with the job, the elements are made when they are asked for."""
     verdict = diagnosis.verdict
     rulebook: Object = {
         "sha256": diagnosis.rulebook_sha256,
         "rules": diagnosis.rulebook_rules,
         "packs": [pack_object(pack) for pack in diagnosis.packs],
     }
-    report: Object = {
-        "schema": SCHEMA,
-        "tool": {
+    yield "schema", SCHEMA
+    yield (
+        "tool",
+        {
             "version": version,
             "rulebook": rulebook,
             "plugins": [
@@ -58,8 +88,11 @@ def report_object(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Ob
                 for plugin in diagnosis.plugins
             ],
         },
-        "sources": [source_object(source) for source in sorted(diagnosis.sources, key=lambda s: (s.path, s.id))],
-        "verdict": {
+    )
+    yield "sources", map(source_object, sorted(diagnosis.sources, key=lambda s: (s.path, s.id)))
+    yield (
+        "verdict",
+        {
             "status": verdict.status,
             "headline": verdict.headline,
             "complete": verdict.complete,
@@ -67,17 +100,23 @@ def report_object(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Ob
             "missing": sorted(diagnosis.missing),
             **({"replaces": verdict.replaces} if verdict.replaces else {}),
         },
-        "root_causes": diagnosis.root_causes,
-        "findings": [_finding(finding) for finding in sorted(diagnosis.findings, key=lambda f: f.id)],
-        "edges": _edges(diagnosis.edges),
-        "not_evaluable": [
+    )
+    yield "root_causes", diagnosis.root_causes
+    yield "findings", map(_finding, sorted(diagnosis.findings, key=lambda f: f.id))
+    yield "edges", _edges(diagnosis.edges)
+    yield (
+        "not_evaluable",
+        [
             {"rule": rule.rule, "needs": sorted(rule.needs), "lacks": rule.lacks or None}
             for rule in sorted(diagnosis.not_evaluable, key=lambda r: (r.rule, r.needs))
         ],
-        "unexplained": sorted(diagnosis.unexplained),
-        "site": site_object(diagnosis),
-        "clocks": [_clock(clock) for clock in diagnosis.clocks],
-        "counterfactuals": [
+    )
+    yield "unexplained", sorted(diagnosis.unexplained)
+    yield "site", site_object(diagnosis)
+    yield "clocks", map(_clock, diagnosis.clocks)
+    yield (
+        "counterfactuals",
+        [
             {
                 "kind": trial.kind,
                 "without": trial.without,
@@ -87,8 +126,7 @@ def report_object(diagnosis: Diagnosis, *, exit_status: int, version: str) -> Ob
             }
             for trial in diagnosis.counterfactuals
         ],
-    }
-    return cast("Object", clean(report))
+    )
 
 
 def _finding(finding: Finding) -> Object:
@@ -151,6 +189,6 @@ def _clock(clock: ClockOffset) -> Object:
     }
 
 
-def _edges(edges: Iterable[Edge]) -> list[Object]:
-    ordered = sorted(edges, key=lambda edge: (edge.source, edge.target, edge.type, edge.why))
-    return [{"from": edge.source, "to": edge.target, "type": edge.type, "why": edge.why} for edge in ordered]
+def _edges(edges: Iterable[Edge]) -> Iterator[Object]:
+    for edge in sorted(edges, key=lambda edge: (edge.source, edge.target, edge.type, edge.why)):
+        yield {"from": edge.source, "to": edge.target, "type": edge.type, "why": edge.why}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -179,3 +180,13 @@ def test_clocks_are_told_with_their_error_or_as_contradictory(samples: ModuleTyp
     assert (known["clock"], known["offset_s"], known["error_s"]) == ("boot", -1763600000.25, 2.004)
     assert known["from"] == ["attach", "same line"]
     assert torn == {"host": "node-02", "clock": "utc", "from": ["collectives"]}
+
+
+def test_it_is_laid_out_as_if_written_in_one_piece(any_diagnosis: Diagnosis) -> None:
+    report = report_object(any_diagnosis, exit_status=1, version="1")
+    whole = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
+    assert on_one_line(render_json(any_diagnosis, exit_status=1, version="1")) == on_one_line(whole)
+
+
+def on_one_line(text: str) -> str:
+    return re.sub(r"\[\n?[-0-9,\s]+\]", lambda numbers: "".join(numbers[0].split()), text)
