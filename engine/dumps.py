@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -25,6 +25,8 @@ GAP_NS = 600 * 10**9
 
 #: Dumps at so many places, of which one in so many at most is not behind: no two of them need to be of one moment.
 _STAGES, _AHEAD = 4, 4
+#: A clock may be off by so much; a recorder that began later than that after the last entry of another dump is of a later run.
+_CLOCKS_NS = 60 * 10**9
 #: Two moments may be that of an old dump and that of a hang.
 _MOMENTS = 3
 
@@ -100,9 +102,11 @@ def _signature(record: RankRecord) -> tuple[int, int, int]:
 def _by_time(records: list[RankRecord]) -> tuple[list[RankRecord], list[RankRecord]]:
     """The largest set of dumps that end without a gap between them (the latest of equals), and all others."""
     timed = sorted((record for record in records if record.last_ns), key=lambda record: record.last_ns)
+    began = _began_after(timed)
     clusters: list[list[RankRecord]] = []
-    for record in timed:
-        if clusters and record.last_ns - clusters[-1][-1].last_ns <= GAP_NS:
+    for at, record in enumerate(timed):
+        before = clusters[-1][-1].last_ns if clusters else 0
+        if clusters and record.last_ns - before <= GAP_NS and began[at] - before <= _CLOCKS_NS:
             clusters[-1].append(record)
         else:
             clusters.append([record])
@@ -111,6 +115,15 @@ def _by_time(records: list[RankRecord]) -> tuple[list[RankRecord], list[RankReco
     main = max(reversed(clusters), key=lambda cluster: len({record.rank for record in cluster}))
     chosen = {id(record) for record in main}
     return main, [record for record in records if id(record) not in chosen]
+
+
+def _began_after(timed: Sequence[RankRecord]) -> list[int]:
+    """For each of these dumps when the first recorder began of it and all later ones; 0 where a ring has lost that."""
+    found: list[int] = []
+    for record in reversed(timed):
+        began = record.first_ns if record.whole else 0
+        found.append(min(began, found[-1]) if found else began)
+    return found[::-1]
 
 
 def _reach(records: Iterable[RankRecord]) -> dict[_Key, tuple[int, int]]:
