@@ -287,7 +287,9 @@ def _last_done(rows: list[Row], completions: bool) -> int:
 
 def _collective(steps: _Steps, index: int, left_out: int, *, framed: bool) -> Operation:
     position, closing = steps.rows[index]
+    before = steps.rows[index - 1][1] if index else None
     operation = operation_of(position, closing, COLLECTIVE, number=left_out + index, framed=framed)
+    operation = operation._replace(skipped=_skipped(before, closing))
     inner = [operation_of(at, entry, COLLECTIVE, framed=False) for at, entry in steps.inner.get(position, ())]
     if not inner:
         return operation
@@ -298,6 +300,16 @@ def _collective(steps: _Steps, index: int, left_out: int, *, framed: bool) -> Op
         outputs=sum(one.outputs for one in inner),
         dtype=inner[0].dtype,
     )
+
+
+def _skipped(before: Entry | None, entry: Entry) -> int:
+    """How many operations the group counted between two of its collectives that are not described; -1 where others may be, or
+    where one of the two is not known. Only gloo counts operations that it never describes."""
+    numbers = [integer(one.get("op_id"), -1) for one in (before, entry)] if before else []
+    if backend_of(entry) not in _NEVER_COMPLETES or min(numbers, default=-1) < 0 or before is None:
+        return -1
+    in_turn = sequence(entry) == sequence(before) + 1 and numbers[1] > numbers[0]
+    return numbers[1] - numbers[0] - 1 if in_turn else -1
 
 
 def _measured_alike(operations: Sequence[Operation], entries: Iterable[Entry]) -> tuple[Operation, ...]:

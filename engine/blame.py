@@ -27,6 +27,7 @@ from neuron_doctor.engine.recorder import RankRecord, most_alone, named_ranks
 from neuron_doctor.engine.short_ranks import left_out_for_good, short_ranks, unbalanced
 from neuron_doctor.engine.sibling_rounds import short_of_siblings
 from neuron_doctor.engine.strangers import is_out_of_habit, without_victims_of_strangers
+from neuron_doctor.engine.unseen_transfers import of_unseen_transfers
 from neuron_doctor.engine.waitfor import bottoms, upstream
 
 #: The ranks that wait, directly or through others, are listed for this many faults; for more, those who wait directly.
@@ -123,6 +124,8 @@ def _of_idle(hang: Hang, rank: int, before: list[Gathering], here: Gathering) ->
     strays = tuple(stray for stray in hang.strays if stray != rank)
     if strays and not here.group.completions:
         return _astray("order-mismatch", strays, here)
+    if unseen and (of_others := of_unseen_transfers(hang, rank, here)):
+        return of_others
     doubt = may_wait(hang, rank) if unseen else ""
     if doubt:
         told = f"never issued {at}; no completion is recorded, so the wait may be in {doubt}"

@@ -32,6 +32,7 @@ from neuron_doctor.engine.moments import with_years
 from neuron_doctor.engine.nodenames import at_their_nodenames
 from neuron_doctor.engine.old_containers import without_old_containers
 from neuron_doctor.engine.oom_accounts import with_accounts
+from neuron_doctor.engine.own_waits import without_those_who_gave_up
 from neuron_doctor.engine.peoples_notes import without_notes
 from neuron_doctor.engine.pods import on_their_nodes
 from neuron_doctor.engine.pods_of_job import with_pods_of_job
@@ -137,6 +138,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     collectives = standing_still(collectives, placed, collection.sources)
     collectives = convicted_by_watchdogs(collectives, placed, collection.sources)
     collectives = questioned(tuple(collectives), placed, collection.sources)
+    collectives = without_those_who_gave_up(collectives, placed)
     if whole:
         collectives = silent_in_dumps(collectives, placed, collection.sources, heard, topology)
         collectives = ended_without_dump(collectives, placed, topology)

@@ -30,7 +30,9 @@ class Operation(NamedTuple):
     it in its group. `number`: how many collectives of the group stand before it in the dump (-1 for point-to-point).
     `inputs`, `outputs`: elements, -1 where not recorded. `wait_us`: from issue to completion, -1 where unknown.
     `source`, `target`: the two ends as recorded, -1 where not said. `batch`: the record of the operation that closes the
-    batch that it belongs to, else -1. `completed_ns`: when the recorder saw it completed, 0 where it did not.
+    batch that it belongs to, else -1. `completed_ns`: when the recorder saw it completed, 0 where it did not. `skipped`: how
+    many operations its group counted between the one described before it and this one, and the recorder does not describe
+    (gloo's point-to-point ones), -1 where that is not known.
     """
 
     record: int
@@ -48,6 +50,7 @@ class Operation(NamedTuple):
     target: int = -1
     batch: int = -1
     completed_ns: int = 0
+    skipped: int = -1
     frames: tuple[str, ...] = ()
 
     @property
