@@ -75,7 +75,7 @@ def _are_of_the_job(trees: Mapping[_Above, Mapping[str, int]], collection: Colle
     again = len(every) < sum(map(len, numbers.values()))
     if again and any(_may_be_hosts(one, other) for one, other in pairwise(sorted(numbers))):
         return False
-    return not (every == set(range(len(every))) and _has_hosts_of(len(every), collection.facts))
+    return not (every == set(range(len(every))) and has_hosts_of(len(every), collection.facts))
 
 
 def _may_be_global(trees: Mapping[_Above, Mapping[str, int]], collection: Collection) -> bool:
@@ -85,7 +85,7 @@ def _may_be_global(trees: Mapping[_Above, Mapping[str, int]], collection: Collec
     return numbers.isdisjoint(others) and not any(_is_local(fact.place, numbers) for fact in collection.facts)
 
 
-def _has_hosts_of(ranks: int, facts: Sequence[Fact]) -> bool:
+def has_hosts_of(ranks: int, facts: Sequence[Fact]) -> bool:
     """Whether a job may have so many ranks on each of several hosts, by what its launchers and ranks are told."""
     worlds = {size for fact in facts if fact.kind == "world" and isinstance(size := fact.data["size"], int)}
     if worlds:

@@ -20,6 +20,7 @@ from neuron_doctor.collectors.rank_directories import placed_by_rank_directories
 from neuron_doctor.collectors.stack_ranks import placed_by_stack_headings
 from neuron_doctor.collectors.times_of_day import timed_by_the_lines_above
 from neuron_doctor.collectors.walk import Found, find
+from neuron_doctor.collectors.worker_directories import placed_by_worker_directories
 from neuron_doctor.engine.diagnosis import diagnose
 from neuron_doctor.engine.facts import Clock, Collection, Fact, Instant
 from neuron_doctor.engine.readings import Reading, apart, gathered, merged
@@ -129,7 +130,9 @@ def _placed(collection: Collection) -> Collection:
     """With the pods, the ranks, the attempts and the hosts that only the whole tells."""
     timed = timed_by_the_lines_above(collection)
     of_pods = placed_by_one_process(
-        placed_by_pods(placed_by_commands(placed_by_rank_directories(placed_by_numbers(timed))))
+        placed_by_pods(
+            placed_by_commands(placed_by_worker_directories(placed_by_rank_directories(placed_by_numbers(timed))))
+        )
     )
     return placed_by_stack_headings(placed_by_legends(placed_by_layout(placed_by_attempts(of_pods))))
 
