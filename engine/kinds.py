@@ -241,6 +241,11 @@ _OF_JOBS = (
         "others:int",
     ),
     kind_of(
+        "short-buffer",
+        "gloo ended a process that was sent more bytes than it had room for: at its rank, where that one is at fault and not its peer",
+        TEXT,
+    ),
+    kind_of(
         "stack",
         "where the main thread of a process stands, by its stack: in a collective, compiler, data loader, storage, store, lock, "
         "or somewhere (a stack that tells more is a fact for each)",
