@@ -135,6 +135,7 @@ def operation_of(position: int, entry: Entry, kind: str, *, number: int = -1, fr
         _dtype(get("input_dtypes")) or _dtype(get("output_dtypes")),
         created,
         _wait_us(entry, created),
+        timeout_ms=integer(get("timeout_ms"), 0),
         frames=_frames(get("frames")) if framed else (),
     )
 

@@ -68,7 +68,9 @@ def _is_all_here(collection: Collection, number_of: Mapping[str, int]) -> bool:
         known.update(ranks_of(place), _listed(fact))
         hosts |= {place.host} if place.host else set()
     most_are_named = 2 * len(known) >= len(numbers)
-    return known <= numbers and most_are_named and len(hosts) <= _ONE and not has_hosts_of(len(numbers), collection.facts)
+    return (
+        known <= numbers and most_are_named and len(hosts) <= _ONE and not has_hosts_of(len(numbers), collection.facts)
+    )
 
 
 def _listed(fact: Fact) -> Iterable[int]:

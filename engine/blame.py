@@ -12,6 +12,7 @@ from neuron_doctor.engine.gatherings import Gathering, Waits, learns_starts, tel
 from neuron_doctor.engine.hang import Hang, hang_of, is_first_contact
 from neuron_doctor.engine.idle_ranks import is_through, may_wait, silent_peers, with_the_same_end
 from neuron_doctor.engine.lacking import alone_elsewhere, awaited_by_all, the_only_one_lacking
+from neuron_doctor.engine.late_issues import came_too_late
 from neuron_doctor.engine.moving_jobs import of_a_hang
 from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.own_rounds import (
@@ -206,6 +207,10 @@ def _of_common_stall(hang: Hang, gathering: Gathering, at: str) -> Blame:
         odd = tuple(waiting) if 2 * len(waiting) < len(members) else ()
         told = f"{at} completed on {named_ranks(sorted(completed))} and never on {named_ranks(waiting)}"
         return Blame("partial-completion", told, culprits=odd, members=tuple(sorted(members)), gathering=gathering)
+    if not gathering.group.completions and (too_late := came_too_late(gathering.group, hang.groups)):
+        rank, gap_ms = too_late
+        told = f"came to {at} {gap_ms / 1000:.0f} s after all others, which had given up waiting by then"
+        return Blame("rank-missing", told, culprits=(rank,), gathering=gathering, about_ranks=True)
     equal = _equal(gathering)
     told = f"all ranks have come to {at} with {equal or _UNTOLD}, and it completes on none"
     doubt = _doubt(gathering, at, equal)

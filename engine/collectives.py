@@ -18,6 +18,7 @@ from neuron_doctor.engine.dumps import Selection, selections
 from neuron_doctor.engine.facts import Fact, Place, Value
 from neuron_doctor.engine.fault import Blame
 from neuron_doctor.engine.gatherings import Waits, waits
+from neuron_doctor.engine.late_issues import came_too_late
 from neuron_doctor.engine.moving_jobs import TRANSIENT
 from neuron_doctor.engine.process_groups import ProcessGroup, process_groups
 from neuron_doctor.engine.recorder import (
@@ -83,7 +84,7 @@ def _of_run(selection: Selection, heard: Iterable[int]) -> Iterator[Fact]:
     if len(blames) == 1 and not blames[0].culprits:
         blames = _convicted(blames[0], found, selection)
     if not blames and not found.gatherings:
-        blames = _slow(groups) or [_idle(groups, dumps)]
+        blames = _slow(groups) or _too_late(groups) or [_idle(groups, dumps)]
     elif all(one.verdict == "moving" for one in blames) or _are_several_moments(blames):
         whole = {**selection.dumps, **{record.rank: record for record in selection.behind}}
         blames = _slow(process_groups(dict(sorted(whole.items())), heard)) or blames
@@ -145,6 +146,22 @@ def _slow(groups: list[ProcessGroup]) -> list[Blame]:
             about_ranks=True,
         )
         for slow in stragglers(groups)
+    ]
+
+
+def _too_late(groups: list[ProcessGroup]) -> list[Blame]:
+    """Nothing is outstanding, as what failed is retired, too: who came to the last collective after all others had given up."""
+    found = [(group, late) for group in groups if not group.completions and (late := came_too_late(group, groups))]
+    return [
+        Blame(
+            "rank-missing",
+            f"came to the last collective of {group.title} {gap_ms / 1000:.0f} s after all others, which had given up by then",
+            culprits=(rank,),
+            waiting=tuple(sorted(set(group.members) - {rank})),
+            group=group,
+            about_ranks=True,
+        )
+        for group, (rank, gap_ms) in found[:1]
     ]
 
 

@@ -47,7 +47,7 @@ from neuron_doctor.engine.rulebook import Rulebook
 from neuron_doctor.engine.saved_outputs import at_their_origin
 from neuron_doctor.engine.seen_processes import at_hosts_that_saw_them
 from neuron_doctor.engine.shared_places import summing_up, with_shared_places
-from neuron_doctor.engine.short_buffers import short_buffers
+from neuron_doctor.engine.short_buffers import with_short_buffers
 from neuron_doctor.engine.silence import silent_in_dumps, silent_ranks
 from neuron_doctor.engine.snapshots import questioned
 from neuron_doctor.engine.standstill import refusals, stacks_outside, standstills
@@ -144,7 +144,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
         collectives = silent_in_dumps(collectives, placed, collection.sources, heard, topology)
         collectives = ended_without_dump(collectives, placed, topology)
     odd = _odd_ones(placed, collection.sources, heard, topology) if whole else ()
-    facts = (*placed, *complete(collectives, topology), *odd)
+    facts = with_short_buffers((*placed, *complete(collectives, topology), *odd), topology)
     votes = witnesses(facts, told if whole else ())
     facts = tuple(sorted((*facts, *disagreements(votes)), key=canonical))
     sources = tuple(_completed_sources(collection.sources, facts, topology))
@@ -211,7 +211,6 @@ def _odd_ones(
         from neuron_doctor.engine.unanswered import unanswered_hosts  # noqa: PLC0415 - EFA drops packets of few jobs
 
         yield from unanswered_hosts(facts, topology)
-    yield from short_buffers(facts, topology)
     yield from lost_hosts(facts, sources, topology)
     yield from went_down(facts)
     yield from silent_ranks(facts, sources, heard, topology)

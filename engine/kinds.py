@@ -242,8 +242,9 @@ _OF_JOBS = (
     ),
     kind_of(
         "short-buffer",
-        "gloo ended a process that was sent more bytes than it had room for: at its rank, where that one is at fault and not its peer",
+        "gloo ended a process that was `sent` more bytes than it `expected`: at its rank, where that one is at fault",
         TEXT,
+        "sent:int expected:int",
     ),
     kind_of(
         "stack",

@@ -44,7 +44,9 @@ def _without_transfers(facts: Iterable[Fact]) -> set[int]:
     return {
         one.rank
         for one in records
-        if not any(group.completions or group.transfers or group.pending_transfers for group in one.groups if group.length)
+        if not any(
+            group.completions or group.transfers or group.pending_transfers for group in one.groups if group.length
+        )
     }
 
 

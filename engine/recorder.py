@@ -32,7 +32,8 @@ class Operation(NamedTuple):
     `source`, `target`: the two ends as recorded, -1 where not said. `batch`: the record of the operation that closes the
     batch that it belongs to, else -1. `completed_ns`: when the recorder saw it completed, 0 where it did not. `skipped`: how
     many operations its group counted between the one described before it and this one, and the recorder does not describe
-    (gloo's point-to-point ones), -1 where that is not known.
+    (gloo's point-to-point ones), -1 where that is not known. `timeout_ms`: after how long its rank gives up waiting, 0 where that
+    is not recorded.
     """
 
     record: int
@@ -51,6 +52,7 @@ class Operation(NamedTuple):
     batch: int = -1
     completed_ns: int = 0
     skipped: int = -1
+    timeout_ms: int = 0
     frames: tuple[str, ...] = ()
 
     @property

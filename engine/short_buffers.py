@@ -1,9 +1,9 @@
-"""Whose buffer was too small for what a peer sent, where gloo ended a process for that: the one that noticed, or the one that sent.
+"""Whose buffer was too small for what a peer sent, where gloo ended a process for that: of the one that noticed, or the sender's.
 
-    what():  [enforce fail at .../gloo/transport/tcp/pair.cc:456] op.preamble.length <= op.nbytes. 4604 vs 4. Received data size ...
+    what():  [enforce fail at .../gloo/transport/tcp/pair.cc:456] op.preamble.length <= op.nbytes. 4604 vs 4. Received data ...
 
-Either may be wrong. It is the one that noticed if all others that left a dump, half of the job or more, came to one operation, what was sent is a
-part of that as gloo cuts it, and what was expected is none and much less. Else no rank is named.
+Either may be wrong. It is the one that noticed if all others that left a dump, half of the job or more, came to one operation,
+what was sent is a part of that as gloo cuts it, and what was expected is none and much less. Else no rank is named.
 
 Gloo reduces in equal parts, as many as the group has members or twice that, the last of which is what is left over
 (`gloo/allreduce.cc`, `segmentBytes`); other operations send their tensors whole.
@@ -11,7 +11,7 @@ Gloo reduces in equal parts, as many as the group has members or twice that, the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -19,7 +19,7 @@ from neuron_doctor.engine.facts import Fact, Place, ranks_of
 from neuron_doctor.engine.recorder import Operation, rank_record
 from neuron_doctor.engine.topology import Topology
 
-_REFUSED = "gloo-unexpected-length"
+_REFUSED = "short-buffer"
 _SIGABRT = 6
 _ABORTED = frozenset({-_SIGABRT, 128 + _SIGABRT})
 _BYTES: Mapping[str, int] = {
@@ -29,12 +29,13 @@ _BYTES: Mapping[str, int] = {
 _SEVERAL, _LESS = 2, 2
 
 
-def short_buffers(facts: Sequence[Fact], topology: Topology) -> Iterator[Fact]:
-    """A `short-buffer` fact for each such report; of the rank that noticed where it is known to be the one at fault."""
-    reports = [fact for fact in facts if fact.data.get("pattern") == _REFUSED]
+def with_short_buffers(facts: Sequence[Fact], topology: Topology) -> Sequence[Fact]:
+    """The facts; such reports of the rank that noticed where it is known to be the one at fault, else of none."""
+    reports = [fact for fact in facts if fact.kind == _REFUSED]
     if not reports:
-        return
+        return facts
     world = max(topology.world_size or 0, 1 + max((rank for fact in facts for rank in ranks_of(fact.place)), default=0))
+    placed: dict[int, Fact] = {}
     for report in reports:
         noticed = _noticed(report, reports, facts)
         proven = noticed is not None and _is_at_fault(noticed, report, facts, world)
@@ -44,7 +45,8 @@ def short_buffers(facts: Sequence[Fact], topology: Topology) -> Iterator[Fact]:
             rank=noticed if proven else None,
             host=topology.host_of_rank.get(noticed) if proven and noticed is not None else None,
         )
-        yield replace(report, kind="short-buffer", data={}, place=place)
+        placed[id(report)] = replace(report, place=place)
+    return [placed.get(id(fact), fact) for fact in facts]
 
 
 def _noticed(report: Fact, reports: Sequence[Fact], facts: Iterable[Fact]) -> int | None:

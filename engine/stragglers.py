@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from math import comb
 
 from msgspec import Struct
 
+from neuron_doctor.engine.late_issues import FLOOR_US, OF_ALL_TIME, Row, typical_wait, waits_by_issue
 from neuron_doctor.engine.median import median
 from neuron_doctor.engine.process_groups import ProcessGroup
 
@@ -56,7 +57,8 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
     last: dict[int, Straggler] = {}
     delayed: set[int] = set()
     longest: list[tuple[set[int], float]] = []
-    shown = [(group, *_telling(group)) for group in _of_one_stage(groups)]
+    issued = waits_by_issue(groups)
+    shown = [(group, *_telling(group, issued.get(group.key, ()))) for group in _of_one_stage(groups)]
     looked_at = sum(len(telling) >= _TELLING for _, telling, _ in shown)
     for group, telling, floor in shown:
         for found in _last_in(group, telling, floor):
@@ -65,7 +67,7 @@ def stragglers(groups: list[ProcessGroup]) -> list[Straggler]:
             held = last.get(found.rank)
             last[found.rank] = found if held is None or found.wait_us > held.wait_us else held
         delayed.update(_delayed(telling, floor))
-        longest.append((set(group.members), max(map(_typical_wait, telling), default=0)))
+        longest.append((set(group.members), max(map(typical_wait, telling), default=0)))
     sure = last.keys() - delayed
     together: set[int] = set()
     for members, wait_us in longest:
@@ -104,24 +106,23 @@ def _of_one_stage(groups: list[ProcessGroup]) -> list[ProcessGroup]:
     return [group for group in groups if is_one(set(group.ranks))]
 
 
-def _telling(group: ProcessGroup) -> tuple[list[dict[int, int]], int]:
+def _telling(group: ProcessGroup, issued: Sequence[Row]) -> tuple[list[Row], int]:
     """Of the collectives of a group those in which most waited for the last of them, and not only as long as they do for
-    this one or that one when nobody is slow; and what counts as waiting in it."""
+    this one or that one when nobody is slow; and what counts as waiting in it. `issued`: the waits by when they were issued,
+    where nothing else is known."""
     if len(group.members) < len(group.ranks) or len(group.ranks) == 1:
         return [], _SEEN_US
-    waits = [(_typical_wait(row), row) for row in _waits(group)]
-    floor = _floor(group, [wait for wait, _ in waits])
+    waits = [(typical_wait(row), row) for row in _waits(group) or issued]
+    floor = _floor(group, [wait for wait, _ in waits], issued=bool(issued))
     longest = sorted((wait for wait, _ in waits), reverse=True)[:_TELLING]
     least = max(floor, longest[-1] / _JITTER if longest else 0)
     return [row for wait, row in waits if wait >= least], floor
 
 
-def _typical_wait(row: dict[int, int]) -> float:
-    """How much longer than the last of them the others wait."""
-    return median(sorted(row.values())[1:]) - min(row.values())
-
-
-def _floor(group: ProcessGroup, waits: Iterable[float]) -> int:
+def _floor(group: ProcessGroup, waits: Sequence[float], *, issued: bool) -> int:
+    if issued:
+        long = sum(wait for wait in waits if wait >= FLOOR_US)
+        return FLOOR_US if OF_ALL_TIME * long >= _time_of(group) else _SEEN_US
     if not all(member.record and member.record.starts for member in group.members.values()):
         return _SEEN_US
     short = [wait for wait in waits if wait >= _SHORT_US]
@@ -140,8 +141,8 @@ def _last_in(group: ProcessGroup, telling: list[dict[int, int]], floor: int) -> 
     if len(telling) < _TELLING:
         return
     rank, times = Counter(min(row, key=lambda rank: (row[rank], rank)) for row in telling).most_common(1)[0]
-    longest = sorted(map(_typical_wait, telling))[-_TELLING]
-    most = [row for row in telling if _typical_wait(row) >= _MOST * longest]
+    longest = sorted(map(typical_wait, telling))[-_TELLING]
+    most = [row for row in telling if typical_wait(row) >= _MOST * longest]
     own = median(row[rank] for row in most if rank in row)
     others = median(median(wait for peer, wait in row.items() if peer != rank) for row in most)
     if times >= _SHARE * len(telling) and others - own >= floor and others >= _TIMES * own:
