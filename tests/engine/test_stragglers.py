@@ -104,7 +104,9 @@ def seen(waits: dict[int, dict[int, int]], ranks: int = 16) -> list[int]:
         )
         for rank in range(ranks)
     }
-    world = SimpleNamespace(key=("0", "", 0), ranks=tuple(range(ranks)), members=members, title="default_pg", completions=True)
+    world = SimpleNamespace(
+        key=("0", "", 0), ranks=tuple(range(ranks)), members=members, title="default_pg", completions=True
+    )
     return [one.rank for one in stragglers([world])]  # type: ignore[list-item]
 
 
