@@ -7,6 +7,7 @@ from fr_simulator import Faults, Mesh, Op, Recorder, facts_of, run
 from msgspec.structs import replace
 from test_collectives import programs_of, verdicts
 
+from neuron_doctor.engine.dumps import selections
 from neuron_doctor.engine.facts import Fact
 
 S = 10**9
@@ -109,3 +110,27 @@ def test_what_is_retired_at_three_places_shows_that_a_job_on_gloo_moves() -> Non
 def test_who_lacks_what_failed_on_all_others_is_at_fault(stops: tuple[int, ...]) -> None:
     """However many were issued ahead: all that wait for one stand at one place."""
     assert verdicts(of_gloo(*stops)) == {"rank-missing": {0}}
+
+
+@pytest.mark.parametrize(("minutes", "left_out"), [(5, True), (0.5, False)])
+def test_dumps_that_ended_well_before_all_recorders_of_the_run_began_are_of_another_run(
+    minutes: float, left_out: bool
+) -> None:
+    """Two of an earlier run with more ranks, minutes ago, which had come further or not as far."""
+    now = of_gloo(23, 23, 23, 23)
+    began = min(int(str(fact.data["first_ns"])) for fact in now)
+    [old] = [fact for fact in of_gloo(11, 11, 11, 11) if fact.place.rank == 3]
+    before = int(began - minutes * 60e9)
+    earlier = [
+        replace(
+            old,
+            place=replace(old.place, rank=rank),
+            span=replace(old.span, path=f"nccl_trace_rank_{rank}"),
+            data={**old.data, "first_ns": before - 10**9, "last_ns": before},
+            source=f"old{rank}",
+        )
+        for rank in (4, 5)
+    ]
+    [selection] = selections([*now, *earlier])
+    assert sorted(selection.dumps) == ([0, 1, 2, 3] if left_out else [0, 1, 2, 3, 4, 5])
+    assert len(selection.stale) == (2 if left_out else 0)
