@@ -1,4 +1,4 @@
-"""The directories that torchrun makes for workers are numbered by local ranks, which are ranks where one host has the whole job."""
+"""The directories that torchrun makes for workers have local ranks, which are ranks where one host has the whole job."""
 
 from __future__ import annotations
 
