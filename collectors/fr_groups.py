@@ -304,12 +304,12 @@ def _collective(steps: _Steps, index: int, left_out: int, *, framed: bool) -> Op
 
 def _skipped(before: Entry | None, entry: Entry) -> int:
     """How many operations the group counted between two of its collectives that are not described; -1 where others may be, or
-    where one of the two is not known. Only gloo counts operations that it never describes."""
-    numbers = [integer(one.get("op_id"), -1) for one in (before, entry)] if before else []
-    if backend_of(entry) not in _NEVER_COMPLETES or min(numbers, default=-1) < 0 or before is None:
+    the one before is not known. Only gloo counts operations that it never describes."""
+    if before is None:
         return -1
-    in_turn = sequence(entry) == sequence(before) + 1 and numbers[1] > numbers[0]
-    return numbers[1] - numbers[0] - 1 if in_turn else -1
+    first, then = integer(before.get("op_id"), -1), integer(entry.get("op_id"), -1)
+    in_turn = sequence(entry) == sequence(before) + 1 and 0 <= first < then
+    return then - first - 1 if in_turn and backend_of(entry) in _NEVER_COMPLETES else -1
 
 
 def _measured_alike(operations: Sequence[Operation], entries: Iterable[Entry]) -> tuple[Operation, ...]:

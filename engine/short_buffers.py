@@ -3,7 +3,8 @@
     what():  [enforce fail at .../gloo/transport/tcp/pair.cc:456] op.preamble.length <= op.nbytes. 4604 vs 4. Received data ...
 
 Either may be wrong. It is the one that noticed if all others that left a dump, half of the job or more, came to one operation,
-what was sent is a part of that as gloo cuts it, and what was expected is none and much less. Else no rank is named.
+what was sent is a part of that as gloo cuts it, and what was expected is none: less, if these are all others, else much less.
+Else no rank is named.
 
 Gloo reduces in equal parts, as many as the group has members or twice that, the last of which is what is left over
 (`gloo/allreduce.cc`, `segmentBytes`); other operations send their tensors whole.
@@ -64,7 +65,8 @@ def _is_at_fault(noticed: int, report: Fact, facts: Iterable[Fact], world: int) 
     lasts = _last_operations(facts)
     alike = {(group, one.name, one.sequence, one.inputs, one.dtype) for group, one in lasts.values()}
     few = len(lasts) < _SEVERAL or 2 * len(lasts) < world
-    if noticed in lasts or few or len(alike) > 1 or not 0 < expected * _LESS <= sent:
+    much_less = 0 < expected * _LESS <= sent or (len(lasts) == world - 1 and 0 < expected < sent)
+    if noticed in lasts or few or len(alike) > 1 or not much_less:
         return False
     [(_, one), *_] = lasts.values()
     parts = _parts(one, world)
