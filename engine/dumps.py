@@ -70,8 +70,11 @@ def selections(facts: Iterable[Fact]) -> Iterator[Selection]:
 
 def _selection(records: list[RankRecord]) -> Selection:
     main, rest = _by_time(records)
-    reach = _reach(main)
-    kept = main + [record for record in rest if not record.last_ns or _fits(record, reach)]
+    before = _ended_before(main)
+    run = [record for record in main if id(record) not in before]
+    reach = _reach(run)
+    run += [record for record in main if id(record) in before and not _is_of_larger_run(record, run, reach)]
+    kept = run + [record for record in rest if not record.last_ns or _stands(record, reach)]
     dumps = _newest(_domestic(kept) or kept)
     behind, places = _left_behind(stands(dumps))
     few = 2 * len(behind) <= len(dumps)
@@ -102,11 +105,9 @@ def _signature(record: RankRecord) -> tuple[int, int, int]:
 def _by_time(records: list[RankRecord]) -> tuple[list[RankRecord], list[RankRecord]]:
     """The largest set of dumps that end without a gap between them (the latest of equals), and all others."""
     timed = sorted((record for record in records if record.last_ns), key=lambda record: record.last_ns)
-    began = _began_after(timed)
     clusters: list[list[RankRecord]] = []
-    for at, record in enumerate(timed):
-        before = clusters[-1][-1].last_ns if clusters else 0
-        if clusters and record.last_ns - before <= GAP_NS and began[at] - before <= _CLOCKS_NS:
+    for record in timed:
+        if clusters and record.last_ns - clusters[-1][-1].last_ns <= GAP_NS:
             clusters[-1].append(record)
         else:
             clusters.append([record])
@@ -115,6 +116,21 @@ def _by_time(records: list[RankRecord]) -> tuple[list[RankRecord], list[RankReco
     main = max(reversed(clusters), key=lambda cluster: len({record.rank for record in cluster}))
     chosen = {id(record) for record in main}
     return main, [record for record in records if id(record) not in chosen]
+
+
+def _ended_before(records: Iterable[RankRecord]) -> set[int]:
+    """The dumps, by identity, that ended before the recorders of more others began: they are of an earlier run, or of a host
+    whose clock is behind."""
+    timed = sorted((record for record in records if record.last_ns), key=lambda record: record.last_ns)
+    began = _began_after(timed)
+    ended = next((at for at in range(len(timed) - 1, 0, -1) if began[at] - timed[at - 1].last_ns > _CLOCKS_NS), 0)
+    return {id(record) for record in timed[:ended]} if 2 * ended < len(timed) else set()
+
+
+def _is_of_larger_run(record: RankRecord, run: Sequence[RankRecord], reach: dict[_Key, tuple[int, int]]) -> bool:
+    """Whether a dump that ended before is of none of the ranks of a run that left the dumps of all, and stands elsewhere."""
+    ranks = {one.rank for one in run}
+    return record.rank >= len(ranks) == max(ranks) + 1 and _stands(record, reach) is False
 
 
 def _began_after(timed: Sequence[RankRecord]) -> list[int]:
@@ -138,13 +154,14 @@ def _reach(records: Iterable[RankRecord]) -> dict[_Key, tuple[int, int]]:
     return found
 
 
-def _fits(record: RankRecord, reach: dict[_Key, tuple[int, int]]) -> bool:
-    """Whether a dump that ends at another time stands where its peers do: then only its clock is wrong."""
+def _stands(record: RankRecord, reach: dict[_Key, tuple[int, int]]) -> bool | None:
+    """Whether a dump that ends at another time stands where its peers do: then only its clock is wrong. None where it shares no
+    collectives with them."""
     shared = [
         (group, reach[group.name, group.members]) for group in record.groups if (group.name, group.members) in reach
     ]
     known = [(progress(group)[1], low, high) for group, (low, high) in shared if progress(group)[1] >= 0]
-    return bool(known) and all(low - 1 <= issued <= high + 1 for issued, low, high in known)
+    return all(low - 1 <= issued <= high + 1 for issued, low, high in known) if known else None
 
 
 def _domestic(records: list[RankRecord]) -> list[RankRecord]:

@@ -134,3 +134,16 @@ def test_dumps_that_ended_well_before_all_recorders_of_the_run_began_are_of_anot
     [selection] = selections([*now, *earlier])
     assert sorted(selection.dumps) == ([0, 1, 2, 3] if left_out else [0, 1, 2, 3, 4, 5])
     assert len(selection.stale) == (2 if left_out else 0)
+
+
+@pytest.mark.parametrize("stops", [(23, 24, 24, 24), (23, 30, 30, 30)])
+def test_a_host_whose_clock_is_behind_by_more_than_the_run_took_has_no_dump_of_an_earlier_run(
+    stops: tuple[int, ...],
+) -> None:
+    """It may be the one at fault, however far the others have issued ahead."""
+    slow, *others = of_gloo(*stops)
+    assert slow.place.rank == 0
+    took = _last_ns(slow) - int(str(slow.data["first_ns"]))
+    behind = told(slow, first_ns=_last_ns(slow) - 2 * took - 90 * S, last_ns=_last_ns(slow) - took - 90 * S)
+    assert took < 60 * S
+    assert verdicts([behind, *others]) == {"rank-missing": {0}}
