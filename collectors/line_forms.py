@@ -430,6 +430,9 @@ _LABELS = (
 
 _NRT = (_label(r"NRT: {1,8}(?=\d{1,10}:\d{1,10} )"),)
 
+#: What is quoted in a mail or in Markdown, perhaps in what is quoted itself. Python's debugger marks the line where it stands so, too.
+_QUOTED = (_label(r">(?:$| (?![^\n]{1,300}\.py\(\d{1,7}\)))", When.BEFORE_HEADERS),)
+
 
 def _by_first(*rows: tuple[str, tuple[Form, ...]]) -> Mapping[str, tuple[Form, ...]]:
     firsts = {first for letters, _ in rows for first in letters}
@@ -454,6 +457,7 @@ FORMS = _by_first(
     ("ADFJMNOS", _DAYS),
     ("FMSTW", (*_WEEKDAYS, *_TAGGED)),
     ("N", _NRT),
+    (">", _QUOTED),
     ("CDEFINTW", _LEVELLED),
     ("DEFIW", _LETTERED),
     ("kuds", _FACILITIES),

@@ -29,6 +29,8 @@ _STAMP = (
     r"|\[ {0,8}\d{1,9}\.\d{6}\]"
 )
 _STAMP_OF_BYTES, _STAMP_OF_TEXT = regex(_STAMP.encode()), regex(_STAMP, re.ASCII)
+#: The title of an issue that was pasted whole, where an exception is the title: `# [Bug]: RuntimeError: ...`.
+_TITLE = regex(rb"#{1,3} (?:\[[A-Za-z][\w /-]{0,30}\]:? ?)?(?=[A-Za-z_][\w.]{0,100}(?:Error|Exception): )")
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 #: A message that ends so, or is nothing but this, goes on in the lines below it.
 _OPEN_END, _LONGEST_END = regex(r"(?:[:=(,\\]|\bmodel)\Z"), 5
@@ -108,8 +110,13 @@ class Lines(Struct):
         """The line, or the part of a long one, between these indexes of the block."""
         line = self._peeled.get((begin, end))
         if line is None:
-            line = self._peeled[begin, end] = peel(decoded(self.block.data[begin:end]))
+            line = self._peeled[begin, end] = peel(decoded(self._raw(begin, end)))
         return line
+
+    def _raw(self, begin: int, end: int) -> bytes:
+        """The line, of the first one of an input what stands behind the mark of a title."""
+        title = None if begin or self.block.base else _TITLE.match(self.block.data, 0, end)
+        return self.block.data[title.end() if title else begin : end]
 
     def whole(self, begin: int, end: int) -> Line:
         """The same; a line that its container runtime cut (CRI `P`) with the parts that follow."""
