@@ -1,7 +1,9 @@
 """A log that ends in the middle of a Python traceback: who wrote it raised, and the line that says what was not collected.
 
 Format: `traceback` of Python 3.8 to 3.14: frames (`  File "x.py", line 1, in f`), each with its code and marks below it, all
-indented, between the heading and the exception. The lines may have the prefixes of launchers and loggers.
+indented, between the heading and the exception. The lines may have the prefixes of launchers and loggers. An excerpt may have lost
+the heading, too: then frames are all that there is of it, up to its beginning or to the fence of a quotation, and one of them raises
+(a stack that was only asked for does not).
 """
 
 from __future__ import annotations
@@ -19,10 +21,14 @@ from neuron_doctor.engine.regexes import regex
 _FRAME_AND_CODE = 1024
 _MAY_BE_CUT = regex(
     rb'File "[^"\n]{1,300}", line \d{1,7}, in [^\n]{1,200}(?:\n[^\n]{0,300}){0,2}\Z|\(most recent call last\):\Z'
+    rb'|\n[^\n]{0,80} File "[^"\n]{0,300}\Z'  # cut in a frame
 )
 _HEADING = regex(r"\s{0,8}Traceback \(most recent call last\):\s*$")
 _FRAME = regex(r'\s{1,12}File "(?P<file>[^"]{1,300})", line (?P<line>\d{1,7}), in (?P<function>[^\n]{1,200})')
 _INDENTED = regex(r"\s")
+_RAISES = regex(r"\s{2,80}raise\b")
+#: What a quotation begins with.
+_OPENS = regex(r"(?:```|~~~|<pre>)")
 
 
 def cut_traceback(block: Block, inp: Input) -> Iterator[Fact]:
@@ -31,14 +37,14 @@ def cut_traceback(block: Block, inp: Input) -> Iterator[Fact]:
     if not _MAY_BE_CUT.search(data, max(0, len(data) - _FRAME_AND_CODE)):
         return
     last: tuple[int, int, dict[str, Value]] | None = None
-    end, place, instant = len(data), NOWHERE, None
+    end, place, instant, raises = len(data), NOWHERE, None, False
     while end > max(0, len(data) - CONTEXT):
         begin = data.rfind(b"\n", 0, end) + 1
         line = peel(decoded(data[begin:end]))
         record = line.records[-1]
         message = line.text[record.start : record.end]
         place, instant = place.over(record.place), instant or record.instant
-        if _HEADING.match(message):
+        if _HEADING.match(message) or (last and raises and _OPENS.match(message)):
             yield _fact(block, inp, last or (begin, end, {}), place, instant)
             return
         if frame := _FRAME.match(message):
@@ -46,7 +52,10 @@ def cut_traceback(block: Block, inp: Input) -> Iterator[Fact]:
             last = last or (begin, end, told)
         elif not _INDENTED.match(message):
             return
+        raises = raises or _RAISES.match(message) is not None
         end = max(begin - 1, 0)
+    if last is not None and raises and not begin and not block.base:
+        yield _fact(block, inp, last, place, instant)
 
 
 def _fact(

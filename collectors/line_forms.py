@@ -430,7 +430,8 @@ _LABELS = (
 
 _NRT = (_label(r"NRT: {1,8}(?=\d{1,10}:\d{1,10} )"),)
 
-#: What is quoted in a mail or in Markdown, perhaps in what is quoted itself. Python's debugger marks the line where it stands so, too.
+#: What is quoted in a mail or in Markdown, perhaps in what is quoted itself. Python's debugger marks the line where it stands
+#: so, too.
 _QUOTED = (_label(r">(?:$| (?![^\n]{1,300}\.py\(\d{1,7}\)))", When.BEFORE_HEADERS),)
 
 

@@ -72,3 +72,27 @@ def test_frames_without_the_heading_of_a_traceback_are_none() -> None:
 def test_a_traceback_that_is_longer_than_every_cut_shows_is_not_judged() -> None:
     assert ending("\n".join([TRACEBACK[0], *FRAMES * 30])) != []
     assert ending("\n".join([TRACEBACK[0], *FRAMES * 300])) == []
+
+
+RAISED = [*FRAMES[:2], '  File "/app/serve.py", line 7, in call', "    raise exc"]
+
+
+@pytest.mark.parametrize("before", ["", "Hello,\n\n```\n", "> since today\n\n~~~ text\n"])
+@pytest.mark.parametrize("after", ["", '  File "/app/a.py", line 3, in f\n    return g()\n', '  File "/app/site-pac'])
+def test_of_an_excerpt_without_the_heading_a_frame_that_raises_tells_a_traceback(before: str, after: str) -> None:
+    [fact] = ending(before + "\n".join(RAISED) + "\n" + after)
+    assert fact.data["function"] == ("f" if "a.py" in after else "call")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(["step 12 loss 2.1", *RAISED]),
+        "\n".join(["Stack (most recent call last):", *RAISED]),
+        "\n".join([*RAISED, "step 13 loss 2.0"]),
+        "```\n" + "\n".join(FRAMES),
+        "    raise exc\n    return 1\n",
+    ],
+)
+def test_what_is_no_such_excerpt_is_none(text: str) -> None:
+    assert ending(text) == []
