@@ -96,3 +96,27 @@ def test_of_an_excerpt_without_the_heading_a_frame_that_raises_tells_a_traceback
 )
 def test_what_is_no_such_excerpt_is_none(text: str) -> None:
     assert ending(text) == []
+
+
+NOTEBOOK = [
+    "-" * 75,
+    "IndexError                                Traceback (most recent call last)",
+    "Cell In[7], line 2",
+    "      1 rows = []",
+    "----> 2 rows[3]",
+]
+
+
+@pytest.mark.parametrize(
+    "after", [[], ["", "File ~/zen/a.py:12, in f(x)", "     10 def f(x):"], ["```", "", "Any idea?"]]
+)
+def test_a_notebook_that_does_not_name_its_exception_again_is_cut(after: list[str]) -> None:
+    [fact] = ending("\n".join([*NOTEBOOK, *after]))
+    assert fact.span.line == 2
+
+
+@pytest.mark.parametrize(
+    "last", ["IndexError: list index out of range", "IndexError:", "zen.errors.IndexError: no", "IndexError"]
+)
+def test_a_notebook_that_does_is_not(last: str) -> None:
+    assert ending("\n".join([*NOTEBOOK, "", last, "```", "Any idea?"])) == []
