@@ -34,6 +34,9 @@ _OF_SHELL = regex(
     rb"^(?:#|\s{0,16}(?:export |set -|if \[|fi$|for |done|echo |srun |module |source |cd |local |case |esac$))",
     re.MULTILINE,
 )
+_OF_A_PATCH = regex(
+    rb"^(?:diff --git |index [\da-f]{4,40}\.\.|@@ -\d|(?:---|\+\+\+) (?:[ab]/|/dev/null))", re.MULTILINE
+)
 _MARKUP = regex(rb"^\s{0,40}</?[A-Za-z!]", re.MULTILINE)
 #: What lines of source code begin with, by the ending of the file.
 _LANGUAGES: Mapping[str, re.Pattern[bytes]] = MappingProxyType(
@@ -45,6 +48,7 @@ _LANGUAGES: Mapping[str, re.Pattern[bytes]] = MappingProxyType(
             (_OF_SCRIPT, "js mjs cjs ts tsx jsx"),
             (_OTHER, "go rs java kt scala"),
             (_OF_SHELL, "sh bash zsh ksh sbatch slurm pbs"),
+            (_OF_A_PATCH, "diff patch"),
             (_MARKUP, "html htm xhtml svg"),
         )
         for ending in endings.split()

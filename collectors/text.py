@@ -31,6 +31,7 @@ from neuron_doctor.collectors.papers import is_notes
 from neuron_doctor.collectors.prefixes import Channel, peel, time_of
 from neuron_doctor.collectors.process_table import process_table
 from neuron_doctor.collectors.prompts import SHELL_LINE, prompted_hosts, shell_line
+from neuron_doctor.collectors.quoted_code import is_line_of_code, quoted_code
 from neuron_doctor.collectors.shown_listings import LISTING, may_list, shown_listings
 from neuron_doctor.collectors.shown_zones import shown_zones
 from neuron_doctor.collectors.snapshot import lines_of
@@ -144,8 +145,10 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
         size += block.end - block.start
         _sample(scan, block)
         scan.listed = scan.listed or _lists(scan, block)
+        code = quoted_code(block)
         for candidates in _candidates(scan.patterns, scan.matcher, Lines(block, scan.shapes.gists), block.end):
-            yield from _facts(scan, candidates)
+            if not (code and is_line_of_code(block, code, candidates[0].begin)):
+                yield from _facts(scan, candidates)
         if table:
             yield from table.rows(block, scan.inp)
         scan.inp.records += block.lines()
