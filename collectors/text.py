@@ -145,10 +145,8 @@ def _collect(scan: _Scan) -> Iterator[Fact]:
         size += block.end - block.start
         _sample(scan, block)
         scan.listed = scan.listed or _lists(scan, block)
-        code = quoted_code(block)
-        for candidates in _candidates(scan.patterns, scan.matcher, Lines(block, scan.shapes.gists), block.end):
-            if not (code and is_line_of_code(block, code, candidates[0].begin)):
-                yield from _facts(scan, candidates)
+        for candidates in _said(scan, block):
+            yield from _facts(scan, candidates)
         if table:
             yield from table.rows(block, scan.inp)
         scan.inp.records += block.lines()
@@ -192,6 +190,14 @@ def _lists(scan: _Scan, block: Block) -> bool:
 
 
 # --- candidates and their lines ------------------------------------------------------------------------------------
+
+
+def _said(scan: _Scan, block: Block) -> Iterator[list[Candidate]]:
+    """The candidates of a block but those in code that it quotes."""
+    code = quoted_code(block)
+    for candidates in _candidates(scan.patterns, scan.matcher, Lines(block, scan.shapes.gists), block.end):
+        if not (code and is_line_of_code(block, code, candidates[0].begin)):
+            yield candidates
 
 
 def _candidates(patterns: Sequence[Pattern], matcher: Matcher, lines: Lines, until: int) -> Iterator[list[Candidate]]:
