@@ -36,6 +36,8 @@ def words(folder: Path, line: str) -> list[tuple[object, int | None]]:
         "I am rank 12/64 on node train-worker-0.",
         "[1,12]<stdout>:train-worker-0 rank 12 of 64 torch 1.13.1",
         "train-worker-0: global rank 12/64",
+        "12: 2026-09-08 16:02:24 INFO perf step=51223 rank=12 host=train-worker-0 data=3.155s step=6.158s",
+        "metrics: step=8 global_rank=12 world=64 node=train-worker-0",
     ],
 )
 def test_a_rank_is_at_the_host_on_which_it_says_it_runs(tmp_path: Path, line: str) -> None:
@@ -60,6 +62,10 @@ def test_a_rank_is_at_the_host_on_which_it_says_it_runs(tmp_path: Path, line: st
         "worker rank 12 of 64",
         "worker-0 rank 12",
         "lost train-worker-0 rank 12 of 64",
+        "perf step=51223 node_rank=12 host=train-worker-0",
+        "waiting for rank=12 host=train-worker-0",
+        "perf step=51223 rank=12 peer_host=train-worker-0",
+        "perf step=51223 rank=12 host=stage-a",
     ],
 )
 def test_another_number_or_another_thing_than_a_host_places_no_rank(tmp_path: Path, line: str) -> None:
