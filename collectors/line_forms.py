@@ -407,6 +407,21 @@ _STREAMS = (
     _label(r"(?P<container>[\w.-]{1,128}/[\w.-]{1,128}/[\da-f]{32})[ \t]", When.AFTER_STAMP),
 )
 
+#: `grep -H`, `grep -r`, zgrep, ripgrep: the file, with `-n` the number of the line; around a match (`-C`) `-` for `:`. The
+#: `dateext` of logrotate tells the day on which the file was put away. Only what is like a file has a time behind it.
+_DATED = (
+    r"(?=\[ {0,11}\d{1,9}\.\d{6}\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
+    r"|(?:\[\w,/.-]{1,120}\](?:<std(?:out|err)>)?:? ?)?\[?\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d[ T]\d\d:\d\d|[IWEF]\d{4} \d\d:\d\d:)"
+)
+_GREPPED = (
+    _label(
+        r"(?=[^\s:/.]{0,255}[/.]|messages|syslog|dmesg|kern)(?P<file>[\w./~-][\w./~+@=,%-]{0,254}?"
+        rf"(?:[-.](?P<rotated>20\d\d[01]\d[0-3]\d)(?:\.[a-z\d]{{2,4}})?)?)[:-](?:\d{{1,9}}[:-])?{_DATED}",
+        When.BEFORE_HEADERS,
+    ),
+    _label(rf"\d{{1,9}}[:-]{_DATED}", When.BEFORE_HEADERS),
+)
+
 _DOTS = (_label(r"\.{1,2000}(?=\d{4}-)"),)  # progress of the compiler, before the next stamp
 
 #: logfmt: the keys that loggers bind before the message. Another host than a short or internal name is one spoken to.
@@ -474,6 +489,7 @@ FORMS = _by_first(
     (_SMALL, (*_PARALLEL_SHELLS, *_STERN, *_COMPOSE)),
     (_DIGITS + _CAPITALS + _SMALL, _ANSIBLE_AD_HOC),
     (_DIGITS, _PARALLEL_SHELLS_BY_ADDRESS),
+    (f"{_DIGITS}{_CAPITALS}{_SMALL}/.~_", _GREPPED),
 )
 
 #: The rows to try after something has shown that the line is the kernel's. Its own messages begin with `INFO:` or

@@ -14,8 +14,10 @@ from enum import StrEnum
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from neuron_doctor.collectors import timestamps
 from neuron_doctor.collectors.envelopes import Envelope, may_be_envelope, unwrap
 from neuron_doctor.collectors.folded import unfolded
+from neuron_doctor.collectors.hints import place_of_path
 from neuron_doctor.collectors.line_forms import (
     ANY_COMPONENT,
     BOUNDARY,
@@ -28,6 +30,7 @@ from neuron_doctor.collectors.line_forms import (
 )
 from neuron_doctor.collectors.place_tokens import place_tokens
 from neuron_doctor.engine.facts import NOWHERE, Clock, Instant, Place
+from neuron_doctor.engine.moments import last_before
 from neuron_doctor.engine.regexes import regex
 
 _MAX_PREFIXES = 16
@@ -136,6 +139,21 @@ def _dated_by_a_logger(peeled: _Peeled) -> bool:
     return peeled.last is not None and peeled.last.kernel and bool(peeled.stamps)
 
 
+def _learn_of_file(peeled: _Peeled, path: str) -> None:
+    """Learn whose the file is in which a search has found the line."""
+    place = place_of_path(path)
+    told = {"host": place.host, "rank": place.rank, "local_rank": place.local_rank}
+    peeled.known |= {name: str(value) for name, value in told.items() if value is not None}
+
+
+def _dated_by_file(instant: Instant | None, peeled: _Peeled) -> Instant | None:
+    """A time without a year, of a line of a file whose name tells when it was put away: the last before that."""
+    rotated = peeled.known.get("rotated")
+    if instant is None or rotated is None or instant.clock is not Clock.YEARLESS:
+        return instant
+    return last_before(instant, timestamps.read_day(rotated))
+
+
 def _learn(peeled: _Peeled, form: Form, match: re.Match[str]) -> None:
     groups = match.groupdict()
     for name, value in groups.items():
@@ -143,7 +161,9 @@ def _learn(peeled: _Peeled, form: Form, match: re.Match[str]) -> None:
             peeled.known.setdefault("rank", value)
         elif value is not None:
             peeled.known[name] = value
-    instant = form.stamp(groups) if form.stamp else None
+    if "file" in groups:
+        _learn_of_file(peeled, groups["file"])
+    instant = _dated_by_file(form.stamp(groups), peeled) if form.stamp else None
     if instant is not None and not (instant.clock is Clock.BOOT and _dated_by_a_logger(peeled)):
         (peeled.waiting if form.queued else peeled.stamps).append(instant)
     peeled.at = match.end()

@@ -234,6 +234,12 @@ def read_iso(text: str) -> Instant | None:
     return None if match is None else calendar(match.groupdict())
 
 
+def read_day(text: str) -> Instant | None:
+    """The end of a day that is written `20261030`, as logrotate adds it to names (`dateext`)."""
+    midnight = _day_ns(text[:4], text[4:6], text[6:])
+    return None if midnight is None else Instant(midnight + _DAY, Clock.HOST_LOCAL, _DAY)
+
+
 def read_microseconds(text: str) -> Instant | None:
     """The instant of a decimal number of microseconds since 1970 (journald's `__REALTIME_TIMESTAMP`)."""
     match = _MICROSECONDS.fullmatch(text)

@@ -69,6 +69,15 @@ def dated_near(instant: Instant, near_ns: int) -> Instant:
     return Instant(best + instant.ns % 1000, Clock.HOST_LOCAL, instant.uncertainty_ns)
 
 
+def last_before(instant: Instant, end: Instant | None) -> Instant:
+    """A year-less instant in the last year in which it is before a dated one; as it is where that is not known."""
+    if end is None:
+        return instant
+    stamp, year = date_of(instant.ns), date_of(end.ns).year
+    best = max(ns for ns in (_in_year(stamp, year - 1), _in_year(stamp, year)) if ns <= end.ns)
+    return Instant(best + instant.ns % 1000, Clock.HOST_LOCAL, instant.uncertainty_ns)
+
+
 def _in_year(stamp: datetime, year: int) -> int:
     day = 28 if (stamp.month, stamp.day) == (2, 29) and not _leap(year) else stamp.day
     return ns_of(stamp.replace(year=year, day=day))
