@@ -52,3 +52,38 @@ def test_it_had_run_before() -> None:
 )
 def test_nothing_else_tells(fact: Fact, logs: list[Source]) -> None:
     assert told(fact, *logs) == {"resolved": False}
+
+
+def row(how: str, restarts: int = 0, pod: str = "llm-worker-2") -> Fact:
+    data = {"name": pod, "phase": how, "reason": "", "restarts": restarts, "ready": False}
+    return replace(event(), kind="pod", data=data, place=Place(container=pod), instant=None)
+
+
+@pytest.mark.parametrize("how", ["Error", "OOMKilled", "Completed"])
+def test_the_only_start_of_its_containers_came_to_an_end(how: str) -> None:
+    untimed = replace(event(), instant=None)
+    found, *_ = with_starts_made_good([untimed, row(how)], [])
+    assert found.data["resolved"] is True
+    assert "again" not in found.data
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [row("ContainerCreating")],
+        [row("Pending")],
+        [row("StartError")],
+        [row("ImagePullBackOff")],
+        [row("Error", restarts=2)],
+        [row("Error", pod="llm-worker-1")],
+        [row("Completed"), row("ContainerCreating")],
+    ],
+)
+def test_other_rows_of_a_listing_show_no_start_that_succeeded(rows: list[Fact]) -> None:
+    found, *_ = with_starts_made_good([replace(event(), instant=None), *rows], [])
+    assert found.data["resolved"] is False
+
+
+def test_a_log_that_began_before_says_more_than_a_listing() -> None:
+    found, *_ = with_starts_made_good([event(), row("Error")], [log(-3600)])
+    assert (found.data["resolved"], found.data.get("again")) == (False, True)
