@@ -35,11 +35,18 @@ _HEADING = regex(rb"\A(?:\xef\xbb\xbf)?\s{0,8}#{1,3} [^\n]{1,200}\n")
 _LETTER = regex(
     rb"\A(?:\xef\xbb\xbf)?\s{0,8}(?:From|To|Cc|Subject): {0,4}\S[^\n]{0,400}\n(?P<more>(?:[A-Z][a-z]{1,20}-?){1,3}: )?"
 )
+#: The title of an alert as Alertmanager, Grafana, PagerDuty, Opsgenie and CloudWatch tell people of it.
+_ALERT = regex(
+    rb"\A(?:\xef\xbb\xbf)?\s{0,8}(?:"
+    rb"\[(?:(?:FIRING|RESOLVED)(?::\d{1,5})?(?:, ?RESOLVED:\d{1,5})?|Alerting|TRIGGERED|ACKNOWLEDGED)\] "
+    rb"|(?:TRIGGERED|ACKNOWLEDGED|RESOLVED) Incident #\d|Opsgenie alert: |ALARM: \"[^\"\n]{1,250}\" in "
+    rb"|You are receiving this email because your Amazon CloudWatch Alarm )"
+)
 #: What a runbook says before it quotes a message. Programs give such hints too, but their output has other marks.
 _ADVICE = regex(rb"^[-*\d. \t]{0,8}(?:If|When|Whenever|In case) (?:you|we) (?:see|find|get) ", re.MULTILINE)
 #: What people call a file that they write into, or copy a talk to.
 _CALLED_NOTES = regex(
-    r"(?<![a-z])(?:notes?|e?-?mails?|slack|chat|ticket|change|incident|pagerduty|jira|handover|handoff|postmortem|memo)(?![a-z])",
+    r"(?<![a-z])(?:notes?|e?-?mails?|slack|chat|ticket|change|incident|pager(?:duty)?|on-?call|jira|handover|handoff|postmortem|memo)(?![a-z])",
     re.IGNORECASE,
 )
 #: What programs write into is called so, after a model (`llama-2-7b-chat.log`) or an incident.
@@ -83,11 +90,13 @@ def is_paper(head: bytes, _name: str) -> bool:
 
 
 def is_notes(head: bytes, name: str = "") -> bool:
-    """Whether it is a letter; Markdown: a heading, then further ones or a quotation between fences; or advice, or prose in what
-    is called notes, and no output."""
+    """Whether it is a letter or tells of an alert; Markdown: a heading, then further ones or a quotation between fences; or
+    advice, or prose in what is called notes, and no output."""
     letter = _LETTER.match(head)
     if letter is not None:
         return letter["more"] is not None or _OUTPUT.search(head) is None
+    if _ALERT.match(head) is not None:
+        return _OUTPUT.search(head) is None
     if _HEADING.match(head) is not None and _FENCE_OR_HEADING.search(head, 1) is not None:
         return not (_shows_stacks(head) or _is_output(head))
     # in this order: of nearly every log the first line is a program's

@@ -85,6 +85,30 @@ def test_a_script_that_says_what_it_copies_writes_no_letter() -> None:
     assert not is_notes(b"To: /scratch/run7\ncopying\n2026-03-14 02:11:40 ERROR no space left on device\n")
 
 
+@pytest.mark.parametrize(
+    "title",
+    [
+        b"[FIRING:1] TrainingStalled (vision-moe)\n",
+        b"[FIRING:2, RESOLVED:1] TrainingStalled (vision-moe)\n",
+        b"\n[RESOLVED] TrainingStalled\n",
+        b"[Alerting] Steps per hour\n",
+        b"TRIGGERED Incident #41822: step rate of vision-moe\n",
+        b'ALARM: "moe-no-step" in US West (Oregon)\n',
+    ],
+)
+def test_an_alert_quotes_what_its_logs_say(title: bytes) -> None:
+    alert = title + b' no step in 45m, 4 nodes, "Timeout waiting for RX" x66\nStartsAt: 2026-07-04T01:55:50Z\n'
+    assert is_notes(alert)
+    assert not is_notes(alert + b"2026-Jul-04 01:12:41.0104 4800:5011 [19] socket.h:579 CCOM WARN Timeout\n")
+    assert not is_notes(b"2026-07-04 01:55:50 " + alert)
+
+
+@pytest.mark.parametrize("line", [b"[FIRING] NEURON_HW_ERR\n", b"[RESOLVER] x\n", b"[alert] Timeout waiting for RX\n"])
+def test_other_words_in_brackets_are_no_alerts(line: bytes) -> None:
+    assert not is_notes(b"1 node down\n" + line)
+    assert not is_notes(line.replace(b"FIRING", b"FIRED"))
+
+
 ADVICE = b"Runbook: when the job dies\n- If you see 'Uncorrectable HBM memory error is detected' replace the node.\n"
 
 
@@ -119,7 +143,9 @@ def test_headings_that_are_commands_make_no_notes(heading: str) -> None:
     assert is_notes(b"### epilog trn-4 job 48213\n" + counter + b"### what we saw then\n" + counter)
 
 
-@pytest.mark.parametrize("name", ["mail.txt", "ticket-4711.txt", "oncall_notes.txt", "from-slack"])
+@pytest.mark.parametrize(
+    "name", ["mail.txt", "ticket-4711.txt", "oncall_notes.txt", "oncall.txt", "pager.txt", "from-slack"]
+)
 def test_what_is_called_notes_is_notes_if_it_shows_no_output(name: str) -> None:
     assert is_notes(QUOTED, name)
     assert not is_notes(QUOTED + b"2026-Mar-14 02:11:40.5 7:7 ERROR  NRT:nrt_init  NeuronCore(s) not available\n", name)
