@@ -9,7 +9,7 @@ all lines are where the command shows a log or a state of the host (`shown_machi
 a loop that asks each host for such (`for h in a b; do echo "## $h"; ssh $h lsmod; done`).
 
 Below the heading of a host, and below what `hostname` said under one of its own, headings that are commands (`===== dmesg -T
-=====`) are of that host where such a command shows its machine.
+=====`) are of that host where such a command shows its machine; so are commands that a script echoes behind `$ ` right below it.
 
 Below a prompt that names its host stands what its command shows of this host, and nothing where it shows anything else: of the
 kernel's log its lines, up to the first other one; of a state no line of a log, and only the next few where no prompt follows.
@@ -48,6 +48,8 @@ from neuron_doctor.engine.regexes import regex
 KIND = "section"
 #: What headings have in common that are commands below those of hosts.
 _PARTS = "parts"
+#: The same of commands that a script echoes right below them.
+_ECHOED = "echoed"
 _NUMBER = regex(r"\d+")
 #: What may leave a shell, or begin another one within it.
 _LEAVING = """
@@ -57,6 +59,8 @@ _LEAVERS = frozenset(_LEAVING.split())
 _CLOCK = regex(r"\W{0,2}\d\d:\d\d:\d\d\b")
 #: How unsure a time is that is not the line's own (nanoseconds), unless the line has a time of day.
 _UNSURE_NS = 10**9
+#: What ends a line.
+_NEWLINE = 2
 #: The listing of a state below the last prompt of a terminal reaches no farther (bytes).
 _LISTING = 512
 _SAYS_WHICH = regex(rf"\b(?:echo|printf) [^;|]{{0,200}}{EACH}")
@@ -110,9 +114,24 @@ def _in_order(heading: Fact) -> tuple[int, bool]:
     return heading.span.offset, heading.data["form"] == PROMPT
 
 
-def _headings(facts: Iterable[Fact], known: Mapping[str, str]) -> Iterator[_Heading]:
+def _are_of_a_script(facts: Sequence[Fact]) -> bool:
+    """Whether prompts are what a script writes below its headings: none is above all of these, and the first below each stands
+    right below it. (Below what a loop at a prompt printed, the next one is that of the shell which ran it.)"""
+    below, scripted = -1, False
+    for fact in facts:
+        if fact.data["form"] != PROMPT:
+            below, scripted = fact.span.offset + fact.span.length, False
+            continue
+        scripted = scripted or (below >= 0 and 0 <= fact.span.offset - below <= _NEWLINE)
+        if not scripted:
+            return False
+    return True
+
+
+def _headings(facts: Sequence[Fact], known: Mapping[str, str]) -> Iterator[_Heading]:
     """The headings, in the order of the log. What a shell echoes goes on with what the command above it shows."""
     session, above, loop, headed = "", _Heading(-1), None, ""
+    scripted = _are_of_a_script(facts)
     for fact in facts:
         name, command = str(fact.data["name"]), str(fact.data.get("command") or "")
         offset, form = fact.span.offset, fact.data["form"]
@@ -124,6 +143,9 @@ def _headings(facts: Iterable[Fact], known: Mapping[str, str]) -> Iterator[_Head
             plain = bool(prompt and prompt.plain)
             session = session if plain and not _leaves(command) else ""
             loop = _loop(command)
+            if scripted and headed and not (name or session) and (part := _part(offset, command, headed)):
+                yield replace(part, group=(_ECHOED, _shape(headed.casefold())))
+                continue
             above = _at_prompt(offset, command, name or session, known, plain=plain)
             yield above
         elif form == ECHO:
@@ -220,10 +242,16 @@ def _hosts(headings: Sequence[_Heading], facts: Iterable[Fact], known: Mapping[s
     several = [named for named in alike.values() if len(named) > 1]
     kernels = set(_above_kernels(headings, facts)) if several else set()
     for named in several:
-        if any(heading.what is Shows.KERNEL for heading in named.values()) or named.keys() <= kernels:
+        shown = any(heading.what is Shows.KERNEL or _is_asked(heading) for heading in named.values())
+        if shown or named.keys() <= kernels:
             found |= {name: heading.name for name, heading in named.items()}
     full = unique((name.partition(".")[0], shown) for name, shown in found.items() if "." in name)
     return {name: full.get(name) or shown for name, shown in found.items()}
+
+
+def _is_asked(heading: _Heading) -> bool:
+    """Whether a script echoes what it asks the machine of this name for."""
+    return isinstance(heading.group, tuple) and heading.group[0] == _ECHOED
 
 
 def _above_kernels(headings: Iterable[_Heading], facts: Iterable[Fact]) -> Iterator[str]:

@@ -177,3 +177,34 @@ def test_below_prompts_of_several_hosts_all_is_of_them_but_what_shows_others(tmp
     others = PASTE.format("srun train.sh", f"+ hostname\n{LOST}", "tail -5 job.log", LOST)
     assert hosts(tmp_path, others) == [None, None]
     assert hosts(tmp_path, own.replace("altair", "vega")) != ["vega", "altair"]
+
+
+VERSIONS = "ii  aws-neuronx-dkms          2.29.3.0               all    aws-neuronx driver in DKMS format.\n"
+ECHOED = "$ uname -r; dpkg -l | grep aws-neuronx; dmesg | tail -1\n"
+
+
+def test_what_a_script_echoes_below_the_name_of_a_host_was_asked_of_that(tmp_path: Path) -> None:
+    blocks = [f"===== rk1-a{n} =====\n{ECHOED}6.8.0-1031-aws\n{VERSIONS}{KERNEL}\n" for n in (10, 11)]
+    assert hosts(tmp_path, "".join(blocks)) == ["rk1-a10", "rk1-a10", "rk1-a11", "rk1-a11"]
+    one_by_one = [f"## rk1-a{n}\n$ dpkg -l | grep neuron\n{VERSIONS}$ dmesg | tail -1\n{KERNEL}\n" for n in (10, 11)]
+    assert hosts(tmp_path, "".join(one_by_one)) == ["rk1-a10", "rk1-a10", "rk1-a11", "rk1-a11"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # the shell of a person prompts so, too
+        f"$ cat asked\n===== rk1-a10 =====\n===== rk1-a11 =====\n$ dmesg | tail -1\n{KERNEL}",
+        f"===== rk1-a10 =====\nok\n===== rk1-a11 =====\nok\n$ dmesg | tail -1\n{KERNEL}",
+        f"===== rk1-a10 =====\n\n\n{ECHOED}{KERNEL}===== rk1-a11 =====\nok\n$ dmesg | tail -1\n{KERNEL}",
+        # one of the kind is a word like any other
+        f"===== rk1-a10 =====\n$ dmesg | tail -1\n{KERNEL}",
+        f"===== before =====\n$ dmesg | tail -1\n{KERNEL}===== after =====\n$ dmesg | tail -1\n{KERNEL}",
+        f"=== attempt 1 ===\n$ dmesg | tail -1\n{KERNEL}=== attempt 2 ===\n$ dmesg | tail -1\n{KERNEL}",
+        f"=== run1 ===\n$ dmesg | tail -1\n{KERNEL}=== run2 ===\n$ dmesg | tail -1\n{KERNEL}",
+        # it tells of another machine
+        f"=== rk1-a10 ===\n$ ssh x dmesg\n{KERNEL}=== rk1-a11 ===\n$ kubectl logs t5-worker-0\n{LOST}",
+    ],
+)
+def test_what_a_person_asks_below_headings_is_of_nobody(tmp_path: Path, text: str) -> None:
+    assert not {"rk1-a10", "rk1-a11", "run1", "run2", "attempt 1", "before"} & set(hosts(tmp_path, text))
