@@ -6,7 +6,7 @@ import pytest
 
 from neuron_doctor.corpus.simulator.execution import execute
 from neuron_doctor.corpus.simulator.faults.absence import SKIPPED
-from neuron_doctor.corpus.simulator.history import End, Event, HardwareError, History, StepDone
+from neuron_doctor.corpus.simulator.history import End, Event, HardwareError, History, Op, StepDone
 from neuron_doctor.corpus.simulator.scenario import CAUSES, draw
 from neuron_doctor.corpus.simulator.style import Recorder
 
@@ -61,6 +61,15 @@ def test_of_a_mismatch_the_ranks_at_fault_are_the_minority(cause: str, seed: int
     differing = [kinds for kinds in found.values() if len(kinds) > 1]
     odd = [min(kinds.values(), key=len) for kinds in differing]
     assert set(fault.ranks) in odd
+
+
+@pytest.mark.parametrize("cause", ["collectives-size-mismatch", "collectives-dtype-mismatch"])
+def test_what_no_recorder_writes_down_of_a_barrier_does_not_differ_in_one(cause: str) -> None:
+    for seed in (1, 560000):
+        done = execute(draw(seed, fault=cause))
+        (fault,) = done.faults
+        calls = [call for rank in fault.ranks for call in done.history.lives[rank].calls]
+        assert {call.op for call in calls if call.completed is None and call.peer is None} - {Op.BARRIER}
 
 
 @pytest.mark.parametrize("seed", range(4))

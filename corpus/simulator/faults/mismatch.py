@@ -96,7 +96,10 @@ def _majority(setting: Setting, launch: Launch) -> bool:
 
 
 def _changes(cause: str, part: Part) -> bool:
-    return part.op is not Op.ALL_TO_ALL or cause != "collectives-size-mismatch"
+    """Whether recorders write down what differs: a barrier has no tensor of its own, and ranks differ in what they exchange."""
+    if cause == "collectives-op-mismatch":
+        return True
+    return part.op is not Op.BARRIER and (part.op is not Op.ALL_TO_ALL or cause != "collectives-size-mismatch")
 
 
 def _changed(cause: str, launch: Launch) -> Launch:
