@@ -16,6 +16,7 @@ from neuron_doctor.engine.facts import Fact, Source, pod_of
 from neuron_doctor.engine.file_names import names_of_file
 from neuron_doctor.engine.match import Match
 from neuron_doctor.engine.nodelists import nodes_of
+from neuron_doctor.engine.numbered_pods import beside_numbered_pods
 from neuron_doctor.engine.regexes import regex
 
 CONTROLLERS = frozenset({"slurm", "kubectl"})
@@ -109,7 +110,8 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     known = {str(fact.data["name"]) if fact.kind == "node" else fact.place.host for fact in listed}
     agents = _agents(facts, controllers)
     logs = [source for source in sources if source.id not in agents]
-    strange = _strange(facts, logs, known | _beside_all_nodes(listed, facts, logs))
+    beside = _beside_all_nodes(listed, facts, logs) or beside_numbered_pods(listed, facts, logs, _machines(logs))
+    strange = _strange(facts, logs, known | beside)
     outside = controllers | strange | agents
     told = [fact.place for fact in facts if fact.source not in outside and not _is_of_machine(fact)]
     told += [source.place for source in sources if source.id not in outside and not is_left_out(source)]
@@ -194,9 +196,13 @@ def _beside_all_nodes(listed: Sequence[Fact], facts: Sequence[Fact], sources: Se
     rows = [fact for fact in listed if fact.kind == "slurm-job"]
     jobs = {number for fact in rows if (number := _number(fact.place.job))}
     again = any(fact.place.attempt or fact.data.get("restarts") for fact in facts)
-    machines = {source.place.host for source in sources if source.kind in _OF_MACHINES and source.place.host}
-    nodes = _nodes_of_job(rows, jobs)
-    return frozenset(machines) if len(jobs) == 1 and nodes and nodes <= machines and not again else frozenset()
+    machines, nodes = _machines(sources), _nodes_of_job(rows, jobs)
+    return machines if len(jobs) == 1 and nodes and nodes <= machines and not again else frozenset()
+
+
+def _machines(sources: Iterable[Source]) -> frozenset[str]:
+    """The machines of which something was collected."""
+    return frozenset(source.place.host for source in sources if source.kind in _OF_MACHINES and source.place.host)
 
 
 def _strange(facts: Iterable[Fact], sources: Sequence[Source], known: Collection[str | None]) -> frozenset[str]:

@@ -117,11 +117,11 @@ def _begun(sources: Iterable[Source], facts: Sequence[Fact]) -> dict[str, Instan
     """When the logs begin that tell of the run."""
     running = {fact.source for fact in facts if fact.kind in OF_RUNS or fact.place.rank is not None}
     logs = [source for source in sources if source.kind == "log" and source.id in running]
-    spans = _spans(logs, facts)
-    return {log.id: spans[log.id][0] for log in logs if log.id in spans}
+    covered = spans(logs, facts)
+    return {log.id: covered[log.id][0] for log in logs if log.id in covered}
 
 
-def _spans(sources: Iterable[Source], facts: Iterable[Fact]) -> dict[str, tuple[Instant, Instant]]:
+def spans(sources: Iterable[Source], facts: Iterable[Fact]) -> dict[str, tuple[Instant, Instant]]:
     """The times that sources cover, on wall clocks; what they say of these without a year is of that of their facts."""
     dated: dict[str, list[Instant]] = defaultdict(list)
     for fact in facts:
@@ -141,14 +141,14 @@ def _logs(sources: Sequence[Source], facts: Sequence[Fact]) -> Iterator[_Log]:
     told: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         told[fact.source].append(fact)
-    spans = _spans(sources, facts)
+    covered = spans(sources, facts)
     for source in sources:
         own = {source.place.instance_id, *(name for fact in told[source.id] for name in _instances(fact))} - {None}
         hosts = frozenset(_hosts(told[source.id])) | ({source.place.host} if source.place.host else set())
         whole = len(own) == 1 and (source.place.instance_id is not None or len(hosts) == 1)
-        if whole and source.id in spans:
+        if whole and source.id in covered:
             yield _Log(
-                source.id, str(own.pop()), whole=True, hosts=hosts, first=spans[source.id][0], last=spans[source.id][1]
+                source.id, str(own.pop()), whole=True, hosts=hosts, first=covered[source.id][0], last=covered[source.id][1]
             )
         for instance in sorted(map(str, own)) if not whole else ():
             part = [fact for fact in told[source.id] if fact.place.instance_id == instance]
