@@ -148,7 +148,12 @@ def _logs(sources: Sequence[Source], facts: Sequence[Fact]) -> Iterator[_Log]:
         whole = len(own) == 1 and (source.place.instance_id is not None or len(hosts) == 1)
         if whole and source.id in covered:
             yield _Log(
-                source.id, str(own.pop()), whole=True, hosts=hosts, first=covered[source.id][0], last=covered[source.id][1]
+                source.id,
+                str(own.pop()),
+                whole=True,
+                hosts=hosts,
+                first=covered[source.id][0],
+                last=covered[source.id][1],
             )
         for instance in sorted(map(str, own)) if not whole else ():
             part = [fact for fact in told[source.id] if fact.place.instance_id == instance]
