@@ -27,15 +27,13 @@ def in_the_rank_of_their_core(facts: Sequence[Fact]) -> Sequence[Fact]:
         return facts
     return [
         replace(fact, place=replace(fact.place, rank=rank))
-        if fact.place.rank is None
-        and not fact.place.ranks
-        and (rank := ranks.get(_process(fact) if fact.place.pid is not None else None)) is not None
+        if fact.place.rank is None and not fact.place.ranks and (rank := ranks.get(_process(fact))) is not None
         else fact
         for fact in facts
     ]
 
 
-def _ranks(loads: Sequence[Fact]) -> dict[_Process | None, int]:
+def _ranks(loads: Sequence[Fact]) -> dict[_Process, int]:
     """The rank of each process that loads, if the numbers are ranks."""
     said = [(fact, fact.data.get("global_device"), fact.data.get("global_devices")) for fact in loads]
     counts = {count for _, _, count in said}
@@ -49,7 +47,7 @@ def _ranks(loads: Sequence[Fact]) -> dict[_Process | None, int]:
     one_log_each = unique((number, process[:2]) for process, number in numbers)
     if len(ranks) < len({process for process, _ in numbers}) or len(one_log_each) < len(set(ranks.values())):
         return {}
-    return dict(ranks)
+    return ranks
 
 
 def _process(fact: Fact) -> _Process:
