@@ -14,6 +14,7 @@ from neuron_doctor.engine.idle_ranks import is_through, may_wait, silent_peers, 
 from neuron_doctor.engine.lacking import alone_elsewhere, awaited_by_all, the_only_one_lacking
 from neuron_doctor.engine.late_issues import came_too_late
 from neuron_doctor.engine.moving_jobs import of_a_hang
+from neuron_doctor.engine.open_rounds import left_out_midway
 from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.own_rounds import (
     alone_out_of_order,
@@ -339,6 +340,10 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     transfers = [gathering for gathering in cycle if gathering.is_transfer]
     if left_out := the_only_one_lacking(cycle):
         return [left_out]
+    if transfers and (midway := left_out_midway(cycle, ranks, hang.dumps)):
+        told = "left out a transfer in the middle of its round, unlike before or unlike other ranks of the same program"
+        here = next(gathering for gathering in transfers if set(gathering.absent) & set(midway))
+        return [Blame("p2p-missing", told, midway, gathering=here, about_ranks=True)]
     odd = _out_of_order(hang, cycle, ranks)
     told = f"{named_ranks(ranks)} wait for one another: {_standing(cycle)}"
     strange = [g for g in transfers for rank in odd if rank in g.waiting and is_first_contact(hang, g, rank)]
