@@ -338,12 +338,8 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     if differing:
         return [_mismatch(hang.differing[id(g)], g, g.group) for g in differing]
     transfers = [gathering for gathering in cycle if gathering.is_transfer]
-    if left_out := the_only_one_lacking(cycle):
+    if left_out := the_only_one_lacking(cycle) or _left_out_midway(hang, transfers, ranks):
         return [left_out]
-    if transfers and (midway := left_out_midway(cycle, ranks, hang.dumps)):
-        told = "left out a transfer in the middle of its round, unlike before or unlike other ranks of the same program"
-        here = next(gathering for gathering in transfers if set(gathering.absent) & set(midway))
-        return [Blame("p2p-missing", told, midway, gathering=here, about_ranks=True)]
     odd = _out_of_order(hang, cycle, ranks)
     told = f"{named_ranks(ranks)} wait for one another: {_standing(cycle)}"
     strange = [g for g in transfers for rank in odd if rank in g.waiting and is_first_contact(hang, g, rank)]
@@ -358,6 +354,14 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     if not transfers:
         return [Blame("order-mismatch", told, culprits=odd, members=tuple(ranks), gathering=cycle[0])]
     return _of_mixed_cycle(hang, cycle, ranks, odd, told)
+
+
+def _left_out_midway(hang: Hang, transfers: Sequence[Gathering], ranks: Sequence[int]) -> Blame | None:
+    """The one rank of a circle that left out a transfer behind which its round went on as ever."""
+    left_out = left_out_midway(transfers, ranks, hang.dumps)
+    here = next((gathering for gathering in transfers if set(gathering.absent) & set(left_out)), None)
+    told = "left out a transfer in the middle of its round, unlike before or unlike other ranks of the same program"
+    return Blame("p2p-missing", told, left_out, gathering=here, about_ranks=True) if left_out else None
 
 
 def _of_mixed_cycle(

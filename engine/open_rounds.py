@@ -8,7 +8,7 @@ at the last one, far behind the gap, and each waits for the other as if they had
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from neuron_doctor.engine.gatherings import Gathering
 from neuron_doctor.engine.order_vote import Part, part_of
@@ -19,6 +19,8 @@ from neuron_doctor.engine.round_books import all_described_from
 _MOST = 2
 #: So many that are as ever tell that a rank did as ever.
 _TELLING = 3
+#: Of a circle of more ranks it is not asked; and so many ranks of the same program are asked what they did.
+_MANY, _ASKED = 64, 8
 #: Beyond all records of a dump.
 _NEVER = 1 << 62
 
@@ -34,6 +36,8 @@ def left_out_midway(
     cycle: Sequence[Gathering], ranks: Sequence[int], dumps: Mapping[int, RankRecord]
 ) -> tuple[int, ...]:
     """The one rank of a circle of waits of which this is so, where it is known of all others that they did as ever; else ()."""
+    if len(ranks) > _MANY or not any(_awaited(cycle, rank) for rank in ranks):
+        return ()
     gaps = {rank: _gap(rank, dumps) for rank in ranks}
     short = [rank for rank, gap in gaps.items() if gap]
     if len(short) != 1 or None in gaps.values():
@@ -100,15 +104,21 @@ def _differ(one: _End | None, other: _End | None) -> bool:
 
 
 def _beside(own: RankRecord, dumps: Mapping[int, RankRecord]) -> Iterator[tuple[_Course, _Course]]:
-    """What a rank did since the first collective from which that is known, beside what each other one did."""
-    places = _places(own)
-    for dump in dumps.values():
-        theirs = _places(dump) if dump is not own else {}
+    """What a rank did since the first collective from which that is known, beside what others of the same program did."""
+    places, ends = _places(own), _ends(own)
+    alike = (dump for dump in dumps.values() if dump is not own and _ends(dump) == ends)
+    for dump in islice(alike, _ASKED):
+        theirs = _places(dump)
         for place in sorted(places.keys() & theirs.keys(), key=lambda place: places[place]):
             now, usual = _course(own, places[place]), _course(dump, theirs[place])
             if now and usual:
                 yield now, usual
                 break
+
+
+def _ends(dump: RankRecord) -> set[_End]:
+    """All sorts of transfers that a rank issued."""
+    return {(part_of(group), pair.kind, pair.source, pair.target) for group in dump.groups for pair in group.pairs}
 
 
 def _before(own: RankRecord) -> Iterator[tuple[_Course, _Course]]:
@@ -126,7 +136,9 @@ def _before(own: RankRecord) -> Iterator[tuple[_Course, _Course]]:
 def _places(dump: RankRecord) -> dict[_Place, int]:
     """The collectives that a dump describes."""
     return {
-        (part_of(group), one.name, one.sequence): one.record for group in dump.groups for one in group.recent + group.pending
+        (part_of(group), one.name, one.sequence): one.record
+        for group in dump.groups
+        for one in group.recent + group.pending
     }
 
 
@@ -141,7 +153,7 @@ def _course(dump: RankRecord, begin: int, end: int = _NEVER) -> _Course | None:
         for group in dump.groups
         for one in (*group.transfers, *group.pending_transfers)
     )
-    return [*[None] * unknown, *(end_ for record, end_ in moved if max(begin + 1, since) <= record < end)]
+    return [*[None] * unknown, *(one for record, one in moved if max(begin + 1, since) <= record < end)]
 
 
 def _untold(dump: RankRecord, begin: int, since: int) -> int | None:

@@ -49,8 +49,8 @@ def deviants(
     fronts = {rank: gathering for gathering in reversed(cycle) for rank in gathering.waiting if rank in set(ranks)}
     pasts = {rank: _past(dumps[rank], cycle, rank) for rank in fronts}
     # Where transfers take part, the past that a ring still holds is too short for one's own habits.
-    long = [rank for rank in pasts if dumps[rank].whole or not any(gathering.is_transfer for gathering in cycle)]
-    recurs = {rank: _recurs(pasts[rank], whole=dumps[rank].whole) for rank in long}
+    long = [rank for rank in pasts if _is_whole(dumps[rank], cycle) or not any(one.is_transfer for one in cycle)]
+    recurs = {rank: _recurs(pasts[rank], whole=_is_whole(dumps[rank], cycle)) for rank in long}
     changed = [rank for rank in long if recurs[rank] is False]
     if all(recurs.get(rank) is not None for rank in ranks) and 2 * len(changed) < len(ranks) and changed:
         return tuple(changed)  # each one's own past tells, whatever their number: the others do as ever
@@ -112,7 +112,16 @@ def _first_odd(group: ProcessGroup, ranks: Sequence[int], before: int, ordinals:
 def is_precedented(dump: RankRecord, cycle: Sequence[Gathering], rank: int) -> bool | None:
     """Whether the rank went from one part to the next before as it did now, among the parts that the cycle is made of;
     None where its dump holds no past to compare with."""
-    return _recurs(_past(dump, cycle, rank), whole=dump.whole)
+    return _recurs(_past(dump, cycle, rank), whole=_is_whole(dump, cycle))
+
+
+def _is_whole(dump: RankRecord, cycle: Sequence[Gathering]) -> bool:
+    """Whether the past of the parts that the cycle is made of reaches back to the beginning: of many transfers only the last
+    ones are described, of whatever ring."""
+    moved = [group for group in dump.groups if group.pairs] if any(one.is_transfer for one in cycle) else []
+    listed = (len(group.transfers) + len(group.pending_transfers) for group in moved)
+    told = (sum(pair.times for pair in group.pairs) for group in moved)
+    return dump.whole and all(one == other for one, other in zip(listed, told, strict=True))
 
 
 def _past(dump: RankRecord, cycle: Sequence[Gathering], rank: int) -> list[Hashable]:
