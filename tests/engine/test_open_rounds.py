@@ -144,3 +144,14 @@ def test_the_replica_may_be_the_one_that_lacks_dumps() -> None:
     del programs[3][at_last(programs, 3, "send", 5, 3)]
     job_ = run(TWO, programs, Faults(), ahead=2)
     assert verdicts(facts_of(job_, replace(WRAPPED, ring=100), without={2, 4})).get("p2p-order") is None
+
+
+def test_a_past_that_was_cut_makes_nobody_look_new_beside_who_left_out_a_batch() -> None:
+    """One forward and one backward in turn, in batches: of all that a whole dump counts it describes the last transfers."""
+    programs = {rank: TWO.program(rank, 8, batches=True, interleaved=True) for rank in range(TWO.size)}
+    own = programs[3]
+    at = max(at for at, op in enumerate(own) if ("send", 5) in op.peers)
+    own[at] = replace(own[at], peers=tuple(peer for peer in own[at].peers if peer != ("send", 5)))
+    if not own[at].peers:
+        del own[at]
+    assert set().union(*found_in(TWO, programs, Recorder(), ahead=4).values()) <= {3}
