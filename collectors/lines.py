@@ -30,7 +30,7 @@ _STAMP = (
 )
 _STAMP_OF_BYTES, _STAMP_OF_TEXT = regex(_STAMP.encode()), regex(_STAMP, re.ASCII)
 #: The title of an issue that was pasted whole, where an exception is the title: `# [Bug]: RuntimeError: ...`.
-_TITLE = regex(rb"#{1,3} (?:\[[A-Za-z][\w /-]{0,30}\]:? ?)?(?=[A-Za-z_][\w.]{0,100}(?:Error|Exception): )")
+_TITLE = regex(rb"#{1,3} \[[A-Za-z][\w /-]{0,30}\]:? ?(?=[A-Za-z_][\w.]{0,100}(?:Error|Exception): )")
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 #: A message that ends so, or is nothing but this, goes on in the lines below it.
 _OPEN_END, _LONGEST_END = regex(r"(?:[:=(,\\]|\bmodel)\Z"), 5

@@ -36,9 +36,16 @@ from neuron_doctor.engine.regexes import regex
 #: Kinds of sources that are nothing but a machine's word for itself.
 _NAMING = frozenset({"hostname", "uname"})
 #: Who calls a directory so says that it is of one machine, and by a further word or number which.
-_A_MACHINE = frozenset({"host", "node", "machine", "box", "instance", "server", "vm"})
+_A_MACHINE = frozenset({"host", "node", "box", "vm"})
+_COUNTS = """
+multi single dual one two three four six eight many all both each every any per cross inter intra same whole full half
+"""
+#: A further word that says how many machines, or of what sort, and not which.
+_HOW_MANY = frozenset(_COUNTS.split())
 _CONTAINER = regex(r"[\da-f]{12}|[\da-f]{64}")
-_FIGURE = regex(r"\d")
+#: Beside the word for a machine one more, or a number behind it (`box 2`, `host-b`; a number before it counts them).
+_PART = regex(r"[a-z]+|\d+")
+_ONE_MORE = 2
 
 
 def own_names(source: Source, facts: Sequence[Fact], *, pods: bool) -> Iterator[tuple[str, Fact]]:
@@ -108,9 +115,10 @@ def _is_of_a_machine(name: str) -> bool:
     """Whether it is called after one machine, not after all, nor after another than that of which the rest is. What stands in
     brackets behind it says more of it."""
     name = name.partition("(")[0]
-    words = words_of(name)
-    further = words - _A_MACHINE or _FIGURE.search(name)
-    return bool(words & _A_MACHINE and further) and words.isdisjoint((NO_HOST | OF_ANOTHER_HOST) - _A_MACHINE)
+    parts = _PART.findall(name.casefold())
+    if len(parts) != _ONE_MORE or len(_A_MACHINE.intersection(parts)) != 1 or parts[0].isdigit():
+        return False
+    return _HOW_MANY.isdisjoint(parts) and words_of(name).isdisjoint((NO_HOST | OF_ANOTHER_HOST) - _A_MACHINE)
 
 
 def _may_be_there(source: Source) -> bool:

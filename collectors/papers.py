@@ -38,7 +38,7 @@ _LETTER = regex(
 #: The title of an alert as Alertmanager, Grafana, PagerDuty, Opsgenie and CloudWatch tell people of it.
 _ALERT = regex(
     rb"\A(?:\xef\xbb\xbf)?\s{0,8}(?:"
-    rb"\[(?:(?:FIRING|RESOLVED)(?::\d{1,5})?(?:, ?RESOLVED:\d{1,5})?|Alerting|TRIGGERED|ACKNOWLEDGED)\] "
+    rb"\[(?:(?:FIRING|RESOLVED)(?::\d{1,5})?(?:, ?RESOLVED:\d{1,5})?|Alerting)\] "
     rb"|(?:TRIGGERED|ACKNOWLEDGED|RESOLVED) Incident #\d|Opsgenie alert: |ALARM: \"[^\"\n]{1,250}\" in "
     rb"|You are receiving this email because your Amazon CloudWatch Alarm )"
 )

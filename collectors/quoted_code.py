@@ -14,6 +14,8 @@ from neuron_doctor.collectors.blocks import Block
 from neuron_doctor.engine.regexes import regex
 
 _FENCE = b"```"
+#: How a text in Markdown is called. In the output of a program a fence may be what a model said, and the rest is output.
+_MARKDOWN = (".md", ".markdown", ".mdx")
 #: A quotation, with how it is tagged; one that does not end goes on to the end. All of it may be quoted once more.
 _QUOTATION = regex(
     rb"^[> ]{0,8}```(?P<tag>[\w+-]{0,20})[ \t\r]*\n(?P<text>.*?)(?:^[> ]{0,8}```|\Z)", re.MULTILINE | re.DOTALL
@@ -25,8 +27,11 @@ _SOURCE = regex(
     rb"|(?:el)?if .{1,300}(?:; then|:)[ \t\r]*$|fi[ \t\r]*$|done[ \t\r]*$|try:|except\b.{0,100}:)",
     re.MULTILINE,
 )
-#: What happened has a time or a traceback.
-_HAPPENED = regex(rb"\d\d:\d\d:\d\d|^[> ]{0,8}Traceback \(most recent call last\):", re.MULTILINE)
+#: What happened has a time, a traceback, or a place that only the runtime and the driver fill in.
+_HAPPENED = regex(
+    rb"\d\d:\d\d:\d\d|^[> ]{0,8}Traceback \(most recent call last\):|\[ {0,11}\d{1,9}\.\d{6}\]|\[ND \d|=i-[0-9a-f]{8}",
+    re.MULTILINE,
+)
 #: Tags of patches, every line of which is quoted.
 _PATCHES = frozenset({b"diff", b"patch"})
 _OF_CODE = regex(
@@ -35,10 +40,10 @@ _OF_CODE = regex(
 )
 
 
-def quoted_code(block: Block) -> Sequence[tuple[int, int]]:
+def quoted_code(block: Block, name: str) -> Sequence[tuple[int, int]]:
     """The bounds in the block's data of what is code between fences. Only in an input of one block: no issue is longer, and the
     log of a server that writes Markdown is."""
-    if block.base or not block.last or _FENCE not in block.data:
+    if not name.endswith(_MARKDOWN) or block.base or not block.last or _FENCE not in block.data:
         return ()
     return [quotation.span("text") for quotation in _QUOTATION.finditer(block.data) if _is_code(quotation)]
 

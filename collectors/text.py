@@ -194,7 +194,7 @@ def _lists(scan: _Scan, block: Block) -> bool:
 
 def _said(scan: _Scan, block: Block) -> Iterator[list[Candidate]]:
     """The candidates of a block but those in code that it quotes."""
-    code = quoted_code(block)
+    code = quoted_code(block, scan.inp.name)
     for candidates in _candidates(scan.patterns, scan.matcher, Lines(block, scan.shapes.gists), block.end):
         if not (code and is_line_of_code(block, code, candidates[0].begin)):
             yield candidates

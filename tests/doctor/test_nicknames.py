@@ -182,3 +182,21 @@ def test_a_directory_of_several_or_of_none_names_no_host(tmp_path: Path, files: 
     assert (
         hosts(tmp_path, {**files, "prefill_host/uname.txt": uname(ONE), "ticket.txt": "all requests fail\n"}) == set()
     )
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "multi_node",
+        "two_node_run",
+        "4-node",
+        "machine_learning",
+        "vllm_server",
+        "all host",
+        "per-node",
+        "inference_server",
+    ],
+)
+def test_a_directory_of_a_job_on_several_machines_is_at_none_of_them(tmp_path: Path, folder: str) -> None:
+    files = {f"{folder}/kern.log": logged(ONE, ATTACH), f"{folder}/other.txt": RESET}
+    assert ONE not in hosts(tmp_path, files)

@@ -74,3 +74,19 @@ def test_nor_has_what_a_patch_changes(tmp_path: Path) -> None:
 )
 def test_what_it_printed_has(tmp_path: Path, text: str) -> None:
     assert roots(tmp_path, text) == ["disk-full"]
+
+
+HBM = "NEURON_HW_ERR=HBM_UNCORRECTABLE_ERROR instance-id=i-0592464924bd45322 hostname=ip-10-0-3-7 nd-id=5 nc-id=0 serial-num=19fc"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rank_0.log", f"sample 2:\n```python\ndef foo():\n    return 1\n{HBM}\n"),
+        ("issue.md", f"```\nif true; then\necho ok\nfi\ndmesg | grep -o 'NEURON_HW_ERR.*'\n{HBM}\n```\n"),
+    ],
+)
+def test_what_a_log_says_below_code_and_what_only_the_driver_fills_in_has_happened(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    assert roots(tmp_path, text, name) == ["hw-hbm-ue"]
