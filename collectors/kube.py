@@ -42,6 +42,11 @@ _MOMENT = 60 * 1_000_000_000
 #: From this age on kubectl prints no minutes (s).
 _ROUNDED = 8 * 3600
 
+#: What the kubelet says of a container that waits, whatever an earlier one of it ended with.
+_CANNOT_START = frozenset(
+    {"ImagePullBackOff", "ErrImagePull", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError"}
+)
+
 
 class Ending(Struct, frozen=True):
     """How a container ended: its exit code, the reason that Kubernetes gives, and when."""
@@ -87,6 +92,13 @@ def place_in_cluster(inp: Input, place: Place) -> Place:
     return place.over(Place(job=inp.place.job, attempt=inp.place.attempt))
 
 
+def _reason(container: Container) -> str:
+    """Why it is in its state: what it cannot be started for now, else how it ended."""
+    ending = container.ending
+    ended = ending.reason if ending and ending.exit_code and container.reason not in _CANNOT_START else ""
+    return ended or container.reason
+
+
 def container_facts(inp: Input, container: Container, span: Span, end_span: Span | None = None) -> Iterator[Fact]:
     """A `pod` fact, and a `launcher-failure` where the container ended badly."""
     ending = container.ending
@@ -96,7 +108,7 @@ def container_facts(inp: Input, container: Container, span: Span, end_span: Span
         "name": container.pod,
         "container": container.name,
         "phase": container.phase,
-        "reason": (ending.reason if ending and ending.exit_code else "") or container.reason,
+        "reason": _reason(container),
         "restarts": container.restarts,
         "exit_code": ending.exit_code if ending else 0,
         "signal": ending.signal if ending else 0,

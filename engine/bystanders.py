@@ -56,8 +56,9 @@ class Bystanders(Struct, frozen=True):
     instances: frozenset[str] = frozenset()
 
     def anywhere(self) -> Bystanders:
-        """The same where a pod may have moved away from the node that is gone, and any instance may be one of the job."""
-        return replace(self, nodes=frozenset(), accounts=frozenset())
+        """The same where a pod may have moved away from the node that is gone; and any instance may be one of the job, where no
+        instance of the job is known."""
+        return replace(self, nodes=frozenset(), accounts=self.accounts if self.instances else frozenset())
 
     def hold(self, match: Match) -> bool:
         """Whether all of the match is about others, and its fault is none that is surely on a host of the job. What ended a

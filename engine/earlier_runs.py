@@ -40,8 +40,12 @@ _TOLD_TO_END = frozenset(
     | {"orchestration-shell-terminated", "orchestration-shell-killed"}
     | {"orchestration-slurm-job-cancelled", "orchestration-slurm-due-to", "orchestration-batch-timeout"}
 )
+#: The pattern by which a program says that it calls the compiler.
+_COMPILES = "compile-call"
 #: A job that goes on well, and what shows that one does not.
 _GOES_ON, _TROUBLE = frozenset({"progress", "completion"}), frozenset({"hang-report", "status", "launcher-failure"})
+#: What may be a failure of any sort: of whom there is such a record nobody knows that nothing failed before somebody ended it.
+_MAY_FAIL = _TROUBLE | {"hit", "hw-err", "oom-kill", "blocked-task"}
 #: States of jobs of which nobody asks why they ended, where a later one does badly.
 _DONE_WITH = frozenset({"CANCELLED", "COMPLETED"})
 _OF_A_JOB = frozenset({"progress", "hang-report", "status", *_OF_ENDS})
@@ -106,10 +110,17 @@ def _logs(sources: Iterable[Source], facts: Iterable[Fact]) -> Iterator[_Log]:
                 dated[0],
                 dated[-1],
                 ranks,
-                frozenset(fact.name if fact.name in _TOLD_TO_END else fact.kind for fact in told),
+                frozenset(map(_sort_of, told)),
                 frozenset(number for place in places if (number := _number(place.job))),
                 frozenset(place.host for place in places if place.host),
             )
+
+
+def _sort_of(fact: Fact) -> str:
+    """The kind of a fact; what says that somebody ended a run by its name, and that a compiler was called is no failure."""
+    if fact.name in _TOLD_TO_END:
+        return fact.name
+    return "compile" if fact.name == _COMPILES else fact.kind
 
 
 def _runs(logs: Iterable[_Log], running: Mapping[str, int]) -> list[list[_Log]]:
@@ -198,4 +209,4 @@ def _is_of_the_job(run: Sequence[_Log], ranks: set[int]) -> bool:
 
 def _was_ended(log: _Log) -> bool:
     """Whether somebody ended what a log is of, which had told of no trouble."""
-    return bool(log.kinds & _TOLD_TO_END) and not log.kinds & _TROUBLE
+    return bool(log.kinds & _TOLD_TO_END) and not log.kinds & _MAY_FAIL

@@ -228,7 +228,8 @@ def _alike_in(name: str | None, first: Fact, steps: Sequence[Sequence[Fact]]) ->
 
 
 def _may_share(name: str, one: Fact, other: Fact) -> bool:
-    return name not in _OF_EACH_HOST or one.place.host == other.place.host
+    known = one.place.host is not None and other.place.host is not None
+    return name not in _OF_EACH_HOST or not known or one.place.host == other.place.host
 
 
 def _is_cut(chain: Sequence[Fact], ends: Iterable[Fact]) -> bool:

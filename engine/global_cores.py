@@ -8,7 +8,8 @@ at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from math import gcd
 
 from msgspec.structs import replace
 
@@ -44,10 +45,17 @@ def _ranks(loads: Sequence[Fact]) -> dict[_Process, int]:
         return {}
     numbers = {(_process(fact), number) for fact, number, _ in said if isinstance(number, int)}
     ranks = unique(numbers)
+    if _are_first_cores({number for _, number in numbers}):
+        return {}
     one_log_each = unique((number, process[:2]) for process, number in numbers)
     if len(ranks) < len({process for process, _ in numbers}) or len(one_log_each) < len(set(ranks.values())):
         return {}
     return ranks
+
+
+def _are_first_cores(numbers: Collection[int]) -> bool:
+    """Whether all may be the first cores of processes that have several."""
+    return len(numbers) > 1 and gcd(*numbers) > 1
 
 
 def _process(fact: Fact) -> _Process:

@@ -56,6 +56,8 @@ def spelled(expression: str) -> str:
 
 
 def _ways(terms: list[Term]) -> list[_Way]:
+    if not terms:
+        return [_Way("", 0, ())]
     if telling("".join(map(str, terms))) >= _RARE:
         return [_Way("", 0, tuple(terms))]
     edged = str(terms[0]) == EDGE

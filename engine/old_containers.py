@@ -26,7 +26,11 @@ def without_old_containers(facts: Sequence[Fact], sources: Sequence[Source]) -> 
     if not begun:
         return facts
     first = date_of(min(instant.ns for instant in begun)).date() - _ZONES
-    return [_without_end(fact) if _is_before(fact, first) else fact for fact in facts if not _is_over(fact, first)]
+    return [
+        _without_end(fact) if _is_before(fact, first) and fact.data.get("ready") is not False else fact
+        for fact in facts
+        if not _is_over(fact, first)
+    ]
 
 
 def _is_before(fact: Fact, first: date) -> bool:

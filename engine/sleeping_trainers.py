@@ -57,11 +57,14 @@ def _slept_s(reports: Sequence[Fact]) -> int:
 
 
 def _are_after(reports: Sequence[Fact], steps: Iterable[Fact]) -> bool:
-    """Whether the clock of all steps is the one of a report, and none of them was made since its task fell asleep."""
+    """Whether the clock of all steps is the one of a report, and none was made in the last minutes that its task slept."""
     listed = list(steps)
     return any(
         report.instant is not None
-        and all(clock_of(step) == clock_of(report) and ns_of(step) <= ns_of(report) for step in listed)
+        and all(
+            clock_of(step) == clock_of(report) and ns_of(step) <= ns_of(report) - _LEAST_S * _SECOND_NS
+            for step in listed
+        )
         for report in reports
     )
 

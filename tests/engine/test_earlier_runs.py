@@ -205,12 +205,23 @@ def test_jobs_of_others_that_run_say_nothing_of_when_the_own_one_began() -> None
 def test_what_follows_a_run_that_was_ended_is_another_if_no_zone_can_be_behind_it(
     pattern: str, hours: int, out: set[str]
 ) -> None:
-    old = [hit("x", at=0, source="old", pid=60), hit(pattern, at=60, offset=9, source="old", pid=50)]
+    old = [hit("compile-call", at=0, source="old", pid=60), hit(pattern, at=60, offset=9, source="old", pid=50)]
     assert left_out(*old, *last_run(hours * HOUR)) == out
 
 
+def test_a_run_of_which_anything_may_be_a_failure_is_not_left_out_because_somebody_ended_it() -> None:
+    old = [
+        hit("disk-full", at=0, source="old", pid=60),
+        hit("launcher-interrupt", at=60, offset=9, source="old", pid=50),
+    ]
+    assert left_out(*old, *last_run(15 * HOUR)) == set()
+
+
 def test_a_run_that_failed_before_somebody_ended_it_may_be_what_is_asked_about() -> None:
-    old = [hit("x", at=0, source="old", pid=60), hit("launcher-interrupt", at=60, offset=9, source="old", pid=50)]
+    old = [
+        hit("compile-call", at=0, source="old", pid=60),
+        hit("launcher-interrupt", at=60, offset=9, source="old", pid=50),
+    ]
     hung = Fact("hang-report", {"what": "collectives"}, Place(pid=60), Span("old", 5), "old")
     assert left_out(*old, hung, *last_run(15 * HOUR)) == set()
 

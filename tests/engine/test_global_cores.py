@@ -54,3 +54,7 @@ def test_what_has_a_rank_keeps_it() -> None:
     assert in_the_rank_of_their_core(facts)[2].place.rank == 9
     about = replace(facts[2], place=Place(host="a", pid=70, ranks=(4, 5)))
     assert in_the_rank_of_their_core([*facts[:2], about])[2].place == about.place
+
+
+def test_the_first_cores_of_processes_that_have_several_are_no_ranks() -> None:
+    assert ranks(*(load(70 + index, 8 * index, of=32) for index in range(4))) == [None] * 4

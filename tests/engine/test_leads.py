@@ -55,3 +55,7 @@ def test_both_find_the_same(data: st.DataObject) -> None:
     text = data.draw(st.from_regex(made, alphabet=ASCII))
     assert one.search(text)
     assert other.search(text)
+
+
+def test_an_alternative_that_needs_nothing_is_left_as_it_is() -> None:
+    assert spelled("|x") == "|x"

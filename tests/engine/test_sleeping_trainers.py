@@ -61,3 +61,9 @@ def test_by_one_clock_no_save_is_needed_and_a_later_step_shows_that_it_got_over(
 def test_a_job_that_is_done_stands_nowhere() -> None:
     done = Fact("completion", {}, Place(host="a"), Span("train.log", offset=990), "log", None)
     assert told(step(10), save(11), report(812590), report(812835), done) == []
+
+
+def test_a_job_that_stepped_while_one_of_its_tasks_slept_goes_on() -> None:
+    reports = [report(1000 + 120 * number, clock=Clock.HOST_LOCAL) for number in range(8)]
+    assert told(*(step(at, offset=at) for at in range(100, 840, 10)), *reports) != []
+    assert told(*(step(at, offset=at) for at in range(100, 1840, 10)), *reports) == []
