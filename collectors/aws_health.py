@@ -4,7 +4,8 @@ failed.
 - Events of EventBridge (`"source": "aws.health"`), one or several, with `affectedEntities`.
 - `aws health describe-affected-entities`: `entities[]`, whose `eventArn` has the code of the event in it.
 
-What is closed, resolved or called off is over. Codes of other services, and of instances that go on, are not read.
+What is closed, resolved or called off is over, and what is still to come has done nothing yet. Codes of other services, and of
+instances that go on, are not read.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ _CODES = regex(
     r"|(?:INSTANCE|SYSTEM)_REBOOT_(?:FLEXIBLE_)?MAINTENANCE_SCHEDULED)|(?P<recovered>(?:SIMPLIFIED|INSTANCE)_AUTO_RECOVERY_\w{4,20}))"
 )
 _OVER = frozenset({"closed", "RESOLVED", "UNIMPAIRED"})
+#: Entities of what is scheduled, before it begins; how far the event is their list does not tell.
+_TO_COME = frozenset({"PENDING", "UNKNOWN"})
 _OF_BRIDGE, _ENTITIES = regex(rb'"source"\s*:\s*"aws\.health"'), regex(r'\s*\{\s*"entities"\s*:\s*\[')
 _INSTANCE = regex(r"i-[\da-f]{8,17}")
 
@@ -67,8 +70,11 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
 
 def _of_entity(inp: Input, document: Document, element: Element) -> Iterator[Fact]:
     entity = element.value
-    code = members.text(entity, "eventArn").split("/")
-    if members.text(entity, "statusCode") not in _OVER and len(code) > 1:
+    code, status = members.text(entity, "eventArn").split("/"), members.text(entity, "statusCode")
+    if status in _OVER or len(code) <= 1:
+        return
+    known = _CODES.fullmatch(code[-2])
+    if known and (known["recovered"] or status not in _TO_COME):
         yield from _told(inp, document, element, code[-2], [members.text(entity, "entityValue")], None)
 
 
@@ -76,12 +82,22 @@ def _of_event(inp: Input, document: Document, element: Element) -> Iterator[Fact
     detail = members.dig(element.value, "detail")
     if members.text(element.value, "source") != "aws.health" or members.text(detail, "statusCode") in _OVER:
         return
+    if _is_to_come(element.value):
+        return
     entities = members.listed(detail, "affectedEntities")
     open_ = [e for e in entities if members.text(e, "status") not in _OVER]
     names = [members.text(entity, "entityValue") for entity in open_]
     names = names or ([str(one) for one in members.listed(element.value, "resources")] if not entities else [])
     when = _instant(members.text(detail, "startTime"))
     yield from _told(inp, document, element, members.text(detail, "eventTypeCode"), names, when)
+
+
+def _is_to_come(event: object) -> bool:
+    """Whether an event tells of what begins later."""
+    detail = members.dig(event, "detail")
+    told, begins = _instant(members.text(event, "time")), _instant(members.text(detail, "startTime"))
+    later = told is not None and begins is not None and begins.ns > told.ns
+    return later or members.text(detail, "statusCode") == "upcoming"
 
 
 def _told(

@@ -3,13 +3,15 @@ template (`-f '{{.State.OOMKilled}} {{.State.ExitCode}}'`) or cut down to (`| gr
 
 Source: Docker CLI 20 to 28, Podman 4 and 5, nerdctl 1 and 2 (`Exited (137) 5 minutes ago`: hours up to 47, then days). A state
 that is shown as a whole is read as text (rules/patterns/orchestration.yaml). Of a list, only those count whose names, images or
-commands say that they compute or serve, and that ended less than two days ago: a machine keeps all that nobody removed.
+commands say that they compute or serve, and that ended less than two days ago: a machine keeps all that nobody removed. What was
+inspected counts by its name and image alone; what ended days before the last that is shown beside it does not.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
 
 from msgspec import Struct
 
@@ -22,6 +24,7 @@ from neuron_doctor.collectors.snapshot import (
     fact,
     first_line,
     from_lines,
+    has_more_commands,
     head_lines,
     opening,
     output,
@@ -37,11 +40,15 @@ _ROW = regex(rf"(?P<before>(?:\S[^\n]{{0,600}}?[\s:|,])?){_STATUS}(?P<behind>[^\
 _RECENT = regex(r"(?:Less than a second|About an? (?:minute|hour)|\d{1,2} (?:second|minute|hour)s?) ago")
 #: What computes or serves, by the names of containers, images and commands; and what runs beside it.
 _WORK = regex(
-    r"train|torch|neuron|nxd|finetun|fine-tun|\bsft\b|\bdpo\b|vllm|llama|llm|infer|serv(?:e|ing)|bert|worker|rank\d|accelerate"
+    r"(?<![a-z])(?:(?:pre|re)?train|infer|(?:sft|dpo|serve|serving|(?:ro|distil)?bert|worker)(?![a-z])|rank[-_]?\d)"
+    r"|torch|neuron|nxd|finetun|fine-tun|vllm|llama|llm|accelerate"
 )
 _ASIDE = regex(
     r"monitor|exporter|prom(?:etheus)?\b|grafana|dashboard|tensorboard|jupyter|agent|fluent|registry|device-plugin"
+    r"|mysql|mariadb|postgres|mongo|redis|rabbitmq|nginx|haproxy|celery|traefik|envoy|(?<![a-z])httpd?(?![a-z])"
 )
+#: Where a template shows the image.
+_IMAGES = ("Config_Image", "Image")
 _GAP = regex(r"\s{2,}|\t|: | ?\| ?")
 _ID = regex(r"[\da-f]{12,64}")
 
@@ -52,6 +59,10 @@ _MEMBER = regex(
 _PLACEHOLDER = regex(r"\{\{\s*(?:json )?\.(?:State\.)?(?P<key>[A-Z][\w.]{0,60})\s*\}\}")
 #: Of so long a template nothing is read.
 _LONGEST = 400
+#: Nor of so long a line of what it printed.
+_LONGEST_LINE = 1000
+#: What ended so long before the last of what was inspected is no part of its story.
+_EARLIER = timedelta(days=2)
 
 
 class _Asked(Struct, frozen=True):
@@ -66,12 +77,12 @@ def _sniff(head: bytes, _name: str) -> bool:
         first = opening(head)
         return (_TITLE.match(first) or _ROW.match(first)) is not None and _is_list(head)
     asked = _asked(first_line(head)) if b"inspect" in head[:_LONGEST] else None
-    if asked is None:
+    if asked is None or has_more_commands(head):
         return False
     lines = head_lines(head)
     if asked.template:
         form = _form(asked.template)
-        return form is not None and bool(lines) and all(map(form.fullmatch, lines))
+        return form is not None and bool(lines) and all(_printed(form, line) is not None for line in lines)
     return bool(lines) and all(map(_MEMBER.match, lines)) and b'"ExitCode"' in head
 
 
@@ -116,18 +127,31 @@ def _asked(text: str) -> _Asked | None:
 
 
 def _form(template: str) -> re.Pattern[str] | None:
-    """What the template prints, with a group for each member; None where it shows no code, or asks for more than members."""
+    """What the template prints, with a group for each member; None where it shows no code, or asks for more than members, or
+    where nothing parts two of them. A member ends where what follows it begins: only an error may have blanks in it."""
     found = list(_PLACEHOLDER.finditer(template)) if len(template) <= _LONGEST else []
     keys = [one["key"] for one in found]
     rest = _PLACEHOLDER.sub("", template)
     if "ExitCode" not in keys or len(set(keys)) != len(keys) or "{{" in rest or "\n" in rest.strip("\n"):
         return None
-    text, at = "", 0
-    for one in found:
-        value = r"\d{1,3}" if one["key"] == "ExitCode" else r"[^\n]{0,300}?"
-        text += f"{re.escape(template[at : one.start()])}(?P<{one['key'].replace('.', '_')}>{value})"
-        at = one.end()
-    return re.compile(rf"\s*'?{text}{re.escape(template[at:].rstrip())}'?\s*")
+    ends = [one.end() for one in found]
+    between = [template[a:b] for a, b in zip([0, *ends], [*(one.start() for one in found), len(template)], strict=True)]
+    if not all(between[1:-1]):
+        return None
+    text = re.escape(between[0])
+    for key, behind in zip(keys, [*between[1:-1], between[-1].rstrip()], strict=True):
+        text += f"(?P<{key.replace('.', '_')}>{_value(key, behind)}){re.escape(behind)}"
+    return re.compile(rf"\s{{0,20}}'?{text}'?\s{{0,20}}")
+
+
+def _value(key: str, behind: str) -> str:
+    if key in ("ExitCode", "Error"):
+        return r"\d{1,3}" if key == "ExitCode" else r"[^\n]{0,300}?"
+    return rf"[^\s{re.escape(behind[:1])}']{{0,300}}"
+
+
+def _printed(form: re.Pattern[str], line: str) -> re.Match[str] | None:
+    return form.fullmatch(line) if len(line) <= _LONGEST_LINE else None
 
 
 def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
@@ -150,7 +174,7 @@ def _of_list(inp: Input, rows: Sequence[Line]) -> Iterator[Fact]:
         row = _ROW.match(line.text)
         if row is None or not row["code"] or int(row["code"]) == 0 or not _RECENT.fullmatch(row["age"]):
             continue
-        if not _WORK.search(line.text.lower()) or _ASIDE.search(line.text.lower()):
+        if not _computes(line.text):
             continue
         cells = _GAP.split(line.text.strip())
         name = cells[-1] if titled or _ID.fullmatch(cells[0]) else cells[0]
@@ -159,11 +183,10 @@ def _of_list(inp: Input, rows: Sequence[Line]) -> Iterator[Fact]:
 
 def _of_template(inp: Input, rows: Sequence[Line], asked: _Asked) -> Iterator[Fact]:
     form = _form(asked.template)
-    for number, line in enumerate(rows):
-        found = form.fullmatch(line.text) if form else None
-        state = found.groupdict() if found else {}
-        named = asked.names[number] if len(asked.names) == len(rows) else ""
-        yield from _of_state(inp, line, state, state.get("Name", "").lstrip("/") or named)
+    found = [_printed(form, line.text) if form else None for line in rows]
+    yield from _of_states(
+        inp, [(one.groupdict() if one else {}, line) for one, line in zip(found, rows, strict=True)], asked
+    )
 
 
 def _of_members(inp: Input, rows: Sequence[Line], asked: _Asked) -> Iterator[Fact]:
@@ -178,9 +201,32 @@ def _of_members(inp: Input, rows: Sequence[Line], asked: _Asked) -> Iterator[Fac
         states[-1][0][member["key"]] = member["value"]
         if member["key"] == "ExitCode":
             states[-1] = (states[-1][0], line)
+    yield from _of_states(inp, states, asked)
+
+
+def _of_states(inp: Input, states: Sequence[tuple[Mapping[str, str], Line]], asked: _Asked) -> Iterator[Fact]:
+    """The failures of what computes by its name or image, and ended about when the last of all did."""
+    days = [_day_of(state) for state, _ in states]
+    last = max((day for day in days if day), default=None)
     for number, (state, line) in enumerate(states):
         named = asked.names[number] if len(asked.names) == len(states) else ""
-        yield from _of_state(inp, line, state, state.get("Name", "").lstrip("/") or named)
+        name, day = state.get("Name", "").lstrip("/") or named, days[number]
+        of_late = last is None or day is None or last - day < _EARLIER
+        if of_late and _computes(" ".join([name, named, *(state.get(key, "") for key in _IMAGES)])):
+            yield from _of_state(inp, line, state, name)
+
+
+def _computes(text: str) -> bool:
+    """Whether names, images and commands are of what computes or serves, and not of what runs beside it."""
+    return _WORK.search(text.lower()) is not None and _ASIDE.search(text.lower()) is None
+
+
+def _day_of(state: Mapping[str, str]) -> date | None:
+    found = _DAY.match(state.get("FinishedAt", ""))
+    try:
+        return date.fromisoformat(found[0]) if found else None
+    except ValueError:
+        return None
 
 
 def _of_state(inp: Input, line: Line, state: Mapping[str, str], name: str) -> Iterator[Fact]:

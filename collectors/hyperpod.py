@@ -21,7 +21,7 @@ from neuron_doctor.collectors.documents import (
     value_at,
 )
 from neuron_doctor.collectors.kube import condition_fact
-from neuron_doctor.collectors.query_rows import asked_of_aws, instance_of, rows_of
+from neuron_doctor.collectors.query_rows import are_rows, asked_of_aws, instance_of, rows_of
 from neuron_doctor.collectors.snapshot import (
     Line,
     command_of,
@@ -48,7 +48,7 @@ def _sniff(head: bytes, _name: str) -> bool:
     if b'"ClusterNodeSummaries"' in head or b'"NodeDetails"' in head:
         text = "\n".join(head_lines(head))
         return (_LISTED.match(text) or _ALONE.match(text)) is not None and has_form(head, JSON_LINE, 0.95)
-    if b"cluster-node" not in head or not _query(first_line(head)):
+    if b"cluster-node" not in head or not _query(first_line(head)) or not are_rows(head):
         return False
     return any(status in opening(head) for status in _STATUSES) or opening(head).startswith("[")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from neuron_doctor.collectors.base import Collector, Input
 from neuron_doctor.collectors.kube import condition_fact
-from neuron_doctor.collectors.query_rows import Row, asked_of_aws, instance_of, rows_of
+from neuron_doctor.collectors.query_rows import Row, are_rows, asked_of_aws, instance_of, rows_of
 from neuron_doctor.collectors.snapshot import (
     Line,
     command_of,
@@ -32,6 +32,8 @@ _TEXT = regex(
 )
 _INSTANCE = regex(r"i-[\da-f]{8,17}")
 _CODE = regex(r"instance-(?:stop|reboot|retirement)|system-reboot")
+#: A retirement is of hardware that is bad already; what else is scheduled counts only where the instance is impaired.
+_RETIREMENT = "instance-retirement"
 #: What is over begins so, and is listed for a week or two.
 _OVER = regex(r"\[(?:Completed|Canceled)\]")
 _IMPAIRED = "impaired"
@@ -44,7 +46,7 @@ def _sniff(head: bytes, _name: str) -> bool:
     if opening(head).startswith("INSTANCESTATUSES\t"):
         return all(map(_TEXT.match, head_lines(head)))
     query = _query(first_line(head))
-    return bool(query) and _INSTANCE.search("\n".join(head_lines(head))) is not None
+    return bool(query) and are_rows(head) and _INSTANCE.search("\n".join(head_lines(head))) is not None
 
 
 def _query(text: str) -> str | None:
@@ -57,25 +59,43 @@ def parse(inp: Input, lines: Sequence[Line]) -> Iterator[Fact]:
         for row in rows_of(lines[1:], query):
             yield from _of_row(inp, row)
         return
-    instance = ""
-    for line in output(lines):
+    shown = output(lines)
+    instance, impaired = "", _impaired(shown)
+    for line in shown:
         kind, *cells = line.text.split("\t")
         if kind == "INSTANCESTATUSES":
-            instance = next((cell for cell in cells if _INSTANCE.fullmatch(cell)), "")
+            instance = _named(cells)
         elif kind == "SYSTEMSTATUS" and _IMPAIRED in cells:
             yield _told(inp, line, instance, SYSTEM_STATUS, _IMPAIRED)
         elif kind == "EVENTS" and not any(map(_OVER.match, cells)):
             for code in filter(_CODE.fullmatch, cells):
-                yield _told(inp, line, instance, SCHEDULED, code)
+                if code == _RETIREMENT or instance in impaired:
+                    yield _told(inp, line, instance, SCHEDULED, code)
+
+
+def _named(cells: Sequence[str]) -> str:
+    return next((cell for cell in cells if _INSTANCE.fullmatch(cell)), "")
+
+
+def _impaired(lines: Sequence[Line]) -> set[str]:
+    """The instances that are impaired, or whose systems are: told below what is scheduled for them."""
+    instance, impaired = "", set[str]()
+    for line in lines:
+        kind, *cells = line.text.split("\t")
+        instance = _named(cells) if kind == "INSTANCESTATUSES" else instance
+        if kind in ("INSTANCESTATUS", "SYSTEMSTATUS") and _IMPAIRED in cells:
+            impaired.add(instance)
+    return impaired
 
 
 def _of_row(inp: Input, row: Row) -> Iterator[Fact]:
     instance = instance_of(row)
     if not instance or any(map(_OVER.match, row.cells.values())):
         return
-    for code in filter(_CODE.fullmatch, row.cells.values()):
-        yield _told(inp, row.line, instance, SCHEDULED, code)
     bad = [name for name, cell in row.cells.items() if cell == _IMPAIRED]
+    for code in filter(_CODE.fullmatch, row.cells.values()):
+        if bad or code == _RETIREMENT:
+            yield _told(inp, row.line, instance, SCHEDULED, code)
     # where the names are unknown: the instance does not answer where its system does not, and both are told
     if any("sys" in name.lower() for name in bad) or (len(bad) == _BOTH and all(name.isdigit() for name in bad)):
         yield _told(inp, row.line, instance, SYSTEM_STATUS, _IMPAIRED)

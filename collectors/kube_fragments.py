@@ -19,7 +19,16 @@ from neuron_doctor.collectors.documents import JSON_LINE, DamagedDocument, Docum
 from neuron_doctor.collectors.kube import Container, container_facts, ending
 from neuron_doctor.collectors.kube_objects import object_facts
 from neuron_doctor.collectors.pod_sections import asked_pods
-from neuron_doctor.collectors.snapshot import Line, command_of, first_line, has_form, head_lines, opening, span_on
+from neuron_doctor.collectors.snapshot import (
+    Line,
+    command_of,
+    first_line,
+    has_form,
+    has_more_commands,
+    head_lines,
+    opening,
+    span_on,
+)
 from neuron_doctor.engine.facts import Fact
 from neuron_doctor.engine.regexes import regex
 
@@ -43,6 +52,10 @@ _ROW = regex(
 )
 _CODE = regex(r"(?:^|[\t :,=|])(?P<code>\d{1,3})(?=$|[\t ,|])")
 _NODE = regex(r"(?:^|[\t :,=|])(?P<node>(?:ip-\d|i-[\da-f]{8}|hyperpod-i-)[\w.-]{1,252})(?=$|[\t ,|])")
+#: What makes the `name` of a part of a pod the pod's; otherwise it is that of a container.
+_NAMES_POD = regex(r"(?<![\w.])\"?name\"?\s{0,4}:\s{0,4}\(?\s{0,4}(?:\.metadata\.name|\$)")
+_BARE_NAME = regex(rb'"name"\s*:\s*"')
+_OF_OTHERS = regex(rb'"(?:pod|podName|pod_name|image|imageID|restartCount)"\s*:')
 _POD_KEYS, _NODE_KEYS = ("pod", "podName", "pod_name"), ("node", "nodeName", "node_name", "host")
 #: Nobody nests what he cuts out deeper.
 _DEEPEST = 4
@@ -53,16 +66,24 @@ class _Asked(Struct, frozen=True):
 
     pod: str = ""
     namespace: str = ""
+    #: Whether what a fragment calls `name` may be that of a pod: as a command says, or where there is none.
+    named: bool = True
 
 
 def is_fragment(head: bytes) -> bool:
-    """Whether this tells how containers ended, in a part of what Kubernetes has of their pods."""
+    """Whether this tells how containers ended, in a part of what Kubernetes has of their pods. Of several commands each is read
+    by itself."""
+    return _is_part(head) and not has_more_commands(head)
+
+
+def _is_part(head: bytes) -> bool:
     first = opening(head)
     if first.startswith(("{", "[")):
         start = head.find(first[:1].encode())
         if _WHOLE.match(head, start) or not (_ENDED.search(head, start) and _OF_STATE.search(head, start)):
             return False
-        return (_is_asked(head) or _is_state(head[start:])) and has_form(head, JSON_LINE, 0.95)
+        told = (_is_asked(head) or _is_state(head[start:])) and not _is_of_containers(head)
+        return told and has_form(head, JSON_LINE, 0.95)
     if _YAML_LINE.match(first) and not _YAML_WHOLE.match(first):
         lines = head_lines(head)
         told = any(map(_YAML_ENDED.match, lines)) and any(map(_YAML_OF_STATE.match, lines))
@@ -73,6 +94,14 @@ def is_fragment(head: bytes) -> bool:
 def _is_asked(head: bytes) -> bool:
     """Whether the command above asks for pods."""
     return _asked(command_of(first_line(head)) or "") is not None
+
+
+def _is_of_containers(head: bytes) -> bool:
+    """Whether only containers are named, and of which pods they are is unknown."""
+    asked = _asked(command_of(first_line(head)) or "") or _Asked()
+    if asked.pod or asked.named:
+        return False
+    return _BARE_NAME.search(head) is not None and _OF_OTHERS.search(head) is None
 
 
 def _is_state(text: bytes) -> bool:
@@ -90,7 +119,7 @@ def _asked(command: str) -> _Asked | None:
     except ValueError:
         return None
     found = [asked for one in words if (asked := asked_pods(one)) is not None]
-    return _Asked(*found[0]) if len(found) == 1 else None
+    return _Asked(*found[0], _NAMES_POD.search(command) is not None) if len(found) == 1 else None
 
 
 def parse_fragment(inp: Input, lines: Sequence[Line], rows: Sequence[Line], document: Document) -> Iterator[Fact]:
@@ -124,14 +153,15 @@ def _of_json(inp: Input, document: Document, asked: _Asked) -> Iterator[Fact]:
 def _pods(value: object, asked: _Asked, depth: int = 0) -> Iterator[dict[str, object]]:
     """The pods of a fragment, as far as it shows them."""
     if isinstance(value, list) and depth < _DEEPEST:
-        if value and all(map(_is_status, value)) and not any(_pod_named(one) for one in value):
+        if value and all(map(_is_status, value)) and not any(_pod_named(one, asked) for one in value):
             yield _pod({"containerStatuses": value}, asked)
             return
         for one in value:
             yield from _pods(one, asked, depth + 1)
     if not isinstance(value, dict):
         return
-    about = _Asked(_pod_named(value) or asked.pod, members.text(value, "namespace") or asked.namespace)
+    pod, namespace = _pod_named(value, asked) or asked.pod, members.text(value, "namespace") or asked.namespace
+    about = _Asked(pod, namespace, asked.named)
     node = next((members.text(value, key) for key in _NODE_KEYS if members.text(value, key)), "")
     if members.listed(value, "containerStatuses") or members.listed(value, "initContainerStatuses"):
         yield _pod(value, about, node)
@@ -147,10 +177,12 @@ def _pod(status: Mapping[str, object], asked: _Asked, node: str = "") -> dict[st
     return {"kind": "Pod", "metadata": names, "spec": {"nodeName": node}, "status": status}
 
 
-def _pod_named(value: object) -> str:
-    """The pod that an object names: under one of these keys, or as its `name` where it is none of a container."""
+def _pod_named(value: object, asked: _Asked) -> str:
+    """The pod that an object names: under one of these keys, or as its `name` where it is none of a container. What is in a
+    pod that is known is no other pod."""
     found = next((members.text(value, key) for key in _POD_KEYS if members.text(value, key)), "")
-    return found or ("" if _is_of_container(value) else members.text(value, "name"))
+    of_container = asked.pod or not asked.named or _is_of_container(value)
+    return found or ("" if of_container else members.text(value, "name"))
 
 
 def _is_of_container(value: object) -> bool:

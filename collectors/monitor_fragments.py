@@ -54,7 +54,9 @@ def _collect(inp: Input) -> Iterator[Fact]:
     from neuron_doctor.collectors.monitor_facts import collect  # noqa: PLC0415
 
     data = read_bytes(inp)
-    lines = [line for line in lines_of(data) if command_of(line.text) is None]
+    shown = list(lines_of(data))
+    starts = [line.offset for line in shown]
+    lines = [line for line in shown if command_of(line.text) is None]
     document = document_of(inp.path, lines)
     reports, parts = _reports(inp, document.text)
     if not parts:
@@ -66,8 +68,8 @@ def _collect(inp: Input) -> Iterator[Fact]:
         if fact.data.get("name") == _COUNT:
             continue  # how many there were was cut off
         at = _moved(fact.span.offset, parts) + first
-        line = data.count(b"\n", 0, at) + 1
-        column = at - data.rfind(b"\n", 0, at)
+        line = bisect_right(starts, at)
+        column = at - starts[line - 1] + 1
         length = min(fact.span.length, len(data) - at)
         span = span_of(inp.path, data[at : at + length], at, line, column)
         yield replace(fact, span=replace(span, text=without_secrets(span.text)), place=fact.place.over(here))
@@ -79,6 +81,7 @@ def _collect(inp: Input) -> Iterator[Fact]:
 def _reports(inp: Input, text: str) -> tuple[str, list[_Part]]:
     """The reports of which these are groups, and where each of them is from."""
     made, size, parts = list[str](), 0, list[_Part]()
+    counted, before = 0, 0  # so many characters are so many bytes
     at = text.find("{")
     try:
         while at >= 0:
@@ -87,8 +90,8 @@ def _reports(inp: Input, text: str) -> tuple[str, list[_Part]]:
             group = text[begin : end - 1 if named else end]
             around = next(((a, b) for mark, a, b in _GROUPS if mark.decode() in group), None)
             if around is not None:
-                before = len(text[:begin].encode("utf-8", "surrogateescape"))
-                length = len(group.encode("utf-8", "surrogateescape"))
+                before, counted = before + _size(text[counted:begin]), begin
+                length = _size(group)
                 parts.append(_Part(size + len(around[0]), length, before))
                 made.append(f"{around[0]}{group}{around[1]}\n")
                 size += len(around[0]) + length + len(around[1]) + 1
@@ -96,6 +99,10 @@ def _reports(inp: Input, text: str) -> tuple[str, list[_Part]]:
     except DamagedDocument as damage:
         inp.problem(str(damage))
     return "".join(made), parts
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogateescape"))
 
 
 def _moved(offset: int, parts: Sequence[_Part]) -> int:

@@ -12,12 +12,15 @@ from msgspec import Struct
 
 from neuron_doctor.collectors.command_lines import pipelines, tool_of
 from neuron_doctor.collectors.documents import DamagedDocument, value_at
-from neuron_doctor.collectors.snapshot import Line, command_of, output
+from neuron_doctor.collectors.snapshot import Line, command_of, has_more_commands, head_lines, opening, output
 from neuron_doctor.engine.regexes import regex
 
 _LIST = regex(r"\[(?P<list>[A-Za-z][^\[\]{}|`]{0,300}(?:\[\d\][^\[\]{}|`]{0,300}){0,8})\]\s*$")
 _FRAME = regex(r"[\s|+=-]*$")
 _INSTANCE = regex(r"i-[\da-f]{8,17}")
+#: Objects as a whole, in JSON or in YAML, and rows of JSON that have objects or lists in them.
+_WHOLE = regex(r"\s*(?:\{|- |\w{1,40}:\s)")
+_NESTED = regex(r'"\s*:\s*[\[{]|["\dle]\s*,\s*[\[{]|[\]}]\s*,\s*["\dtfn-]')
 
 
 class Row(Struct, frozen=True):
@@ -37,6 +40,14 @@ def asked_of_aws(command: str, service: str, *calls: str) -> str | None:
         return None
     found = [after for word, after in zip(words[0], words[0][1:], strict=False) if word == "--query"]
     return next(iter([*found, *(word[8:] for word in words[0] if word.startswith("--query="))]), "")
+
+
+def are_rows(head: bytes) -> bool:
+    """Whether what stands below the first line may be rows, and nothing but them: no other command, no whole objects."""
+    first = opening(head)
+    if has_more_commands(head) or _WHOLE.match(first):
+        return False
+    return not first.lstrip().startswith("[") or _NESTED.search("\n".join(head_lines(head))) is None
 
 
 def instance_of(row: Row) -> str:

@@ -142,6 +142,13 @@ def first_line(head: bytes) -> str:
     return next(iter(first.decode("utf-8", "replace").removeprefix("\ufeff").splitlines()), "")
 
 
+def has_more_commands(head: bytes) -> bool:
+    """Whether a command stands below output in a head: what it printed is no output of the first."""
+    texts = _texts(head, HEAD)
+    first = next((number for number, text in enumerate(texts) if is_output(text)), len(texts))
+    return any(command_of(text) is not None for text in texts[first:])
+
+
 def _texts(head: bytes, limit: int) -> list[str]:
     part = head[:limit]
     if b"\0" in part:

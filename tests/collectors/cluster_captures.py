@@ -274,8 +274,8 @@ HEALTH = """{
     "service": "EC2",
     "eventTypeCode": "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED",
     "eventTypeCategory": "scheduledChange",
-    "startTime": "Tue, 9 Jun 2026 10:00:00 GMT",
-    "statusCode": "upcoming",
+    "startTime": "Tue, 26 May 2026 09:00:00 GMT",
+    "statusCode": "open",
     "affectedEntities": [{"entityValue": "i-0592464924bd45322", "status": "PENDING"}]
   }
 }

@@ -72,17 +72,20 @@ def test_an_event_of_health_and_its_entities() -> None:
     entity = {
         "entityValue": BAD,
         "eventArn": f"arn:aws:health:us-west-2::event/EC2/{code}/{code}_1",
-        "statusCode": "PENDING",
+        "statusCode": "IMPAIRED",
     }
     shown = "$ aws health describe-affected-entities --filter eventArns=x\n"
     assert conditions(shown + json.dumps({"entities": [entity]}, indent=2)) == [(BAD, "health-scheduled", code)]
-    assert conditions(json.dumps({"entities": [{**entity, "statusCode": "RESOLVED"}]})) == []
+    for status in ("RESOLVED", "PENDING"):
+        assert conditions(json.dumps({"entities": [{**entity, "statusCode": status}]})) == []
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        ("upcoming", "closed"),
+        ("open", "closed"),
+        ("open", "upcoming"),  # it has not begun: nothing of the job can have failed of it
+        ("26 May 2026", "9 Jun 2026"),
         ("PENDING", "RESOLVED"),
         ("AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED", "AWS_EC2_OPERATIONAL_ISSUE"),
         ("AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED", "AWS_EC2_INSTANCE_NETWORK_MAINTENANCE_SCHEDULED"),
@@ -145,3 +148,59 @@ def test_an_instance_of_the_account_is_the_root_only_where_nothing_of_the_job_is
     (tmp_path / "ip-10-0-3-7.log").write_text(log)
     found = diagnose(rulebook(), collect(Request((str(tmp_path),)), rulebook()))
     assert {one.cause for one in found.findings if one.id in found.root_causes} == {cause}
+
+
+HBM = "[40041.120334] neuron: NEURON_HW_ERR=HBM_UNCORRECTABLE_ERROR instance-id=i-0aa hostname=ip-10-0-3-7 nd-id=9 nc-id=0 "
+HBM += "serial-num=00\n"
+OF_NODES = "$ aws sagemaker list-cluster-nodes --cluster-name c --query 'ClusterNodeSummaries[].[InstanceId,InstanceStatus.Status]'"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        f"{QUERY.format(LISTED)} --output text\n{GOOD} ok\n",
+        f"{OF_NODES} --output text\n{GOOD}\tRunning\n",
+        "$ kubectl get pods -o jsonpath='{range .items[*]}{..terminated.reason}{end}'\nsft-w-0\tCompleted\t0\n",
+        "$ docker inspect -f '{{.State.ExitCode}}' sft-node0\n0\n",
+    ],
+)
+def test_what_stands_below_the_next_command_is_not_lost(tmp_path: Path, first: str) -> None:
+    text = f"{first}$ ssh ip-10-0-3-7 sudo dmesg | grep NEURON\n{HBM}"
+    assert claimed_by(text.encode()) == []
+    (tmp_path / "shown.txt").write_text(text)
+    found = diagnose(rulebook(), collect(Request((str(tmp_path),)), rulebook()))
+    assert {one.cause for one in found.findings if one.id in found.root_causes} == {"hw-hbm-ue"}
+
+
+STATUS = {"InstanceId": BAD, "SystemStatus": {"Status": "impaired"}, "Events": [{"Code": "instance-retirement"}]}
+NODE = {"InstanceId": BAD, "InstanceStatus": {"Status": "Failure"}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"$ aws ec2 describe-instance-status --query 'InstanceStatuses[]'\n{json.dumps([STATUS], indent=4)}\n",
+        f"$ aws ec2 describe-instance-status --query 'InstanceStatuses[?x]'\n{json.dumps([STATUS])}\n",
+        f"$ aws ec2 describe-instance-status --query 'InstanceStatuses[0]'\n{json.dumps(STATUS)}\n",
+        f"{QUERY.format('[InstanceId,Events[0]]')}\n{json.dumps([[BAD, STATUS['Events']]], indent=4)}\n",
+        f"$ aws sagemaker list-cluster-nodes --query 'ClusterNodeSummaries[]'\n{json.dumps([NODE], indent=4)}\n",
+        f"$ aws sagemaker list-cluster-nodes --query 'ClusterNodeSummaries[0]'\n{json.dumps(NODE)}\n",
+    ],
+)
+def test_objects_as_a_whole_are_left_to_the_text(text: str) -> None:
+    assert not {"ec2", "hyperpod"} & set(claimed_by(text.encode()))
+
+
+def test_what_is_scheduled_for_later_counts_with_an_impairment_only() -> None:
+    later = EC2_STATUS.replace("instance-retirement", "system-reboot")
+    assert conditions(later.replace("impaired", "ok")) == []
+    assert conditions(later) == [(BAD, "ec2-event", "system-reboot"), (BAD, "ec2-system-status", "impaired")]
+    row = f"{QUERY.format(LISTED)} --output text\n{BAD}\tok\tok\tinstance-stop\n"
+    assert conditions(row) == []
+    assert conditions(row.replace("ok\tok", "ok\timpaired")) == [(BAD, "ec2-event", "instance-stop")]
+
+
+def test_a_node_that_is_to_be_replaced_later_is_no_root(tmp_path: Path) -> None:
+    (tmp_path / "listing.txt").write_text(HEALTH.replace('"open"', '"upcoming"'))
+    found = diagnose(rulebook(), collect(Request((str(tmp_path),)), rulebook()))
+    assert found.root_causes == ()

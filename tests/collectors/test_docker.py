@@ -106,3 +106,36 @@ def test_the_killed_container_is_the_root(tmp_path: Path) -> None:
     found = diagnose(rulebook(), collect(Request((str(tmp_path),)), rulebook()))
     [root] = [one for one in found.findings if one.id in found.root_causes]
     assert (root.cause, root.place.host) == ("host-oom", "trn-1")
+
+
+SEVEN = " ".join(f"{{{{.State.{key}}}}}" for key in "ExitCode Error Status OOMKilled Pid StartedAt FinishedAt".split())
+
+
+@pytest.mark.parametrize("template", [SEVEN, SEVEN.replace("Error", "Dead"), SEVEN.replace(" ", "")])
+def test_a_long_line_is_none_of_a_template(template: str) -> None:
+    words = " ".join(["1"] * 240)
+    for line in (words, words.replace(" ", ""), f"{words} {'x' * 1000}"):
+        text = f"$ docker inspect -f '{template}' sft-node0\n{line}!\n"
+        assert claimed_by(text.encode()) == [] or failures(text) == []
+
+
+def test_an_error_may_have_blanks_in_it() -> None:
+    command = "docker inspect -f '{{.State.Error}} {{.State.OOMKilled}} {{.State.ExitCode}}' sft-node0"
+    assert failures(f"$ {command}\nno such device: /dev/neuron0 false 127\n") == [("sft-node0", 127, None, None)]
+
+
+@pytest.mark.parametrize(
+    "image", ["mysql:8-server", "http-server:1", "celery:5 celery worker", "redis:7", "conserver:1", "train-nginx:1"]
+)
+def test_what_runs_beside_the_job_is_no_failure_of_it(image: str) -> None:
+    row = f"77aa77bd2f3a   {image}   2 hours ago   Exited (1) 5 minutes ago   "
+    assert failures(f"{LIST}{row}some-name\n") == [("sft-node0", 137, None, None)]
+    name = image.split(":")[0]
+    assert failures(f"$ docker inspect -f '{{{{.State.ExitCode}}}}' {name}\n1\n") == []
+    assert failures(f"$ docker inspect {name} | grep ExitCode\n    \"ExitCode\": 1,\n") == []
+
+
+def test_what_ended_years_before_the_others_is_no_failure() -> None:
+    command = "docker inspect -f '{{.Name}} {{.State.ExitCode}} {{.State.FinishedAt}}' sft-node0 sft-old"
+    rows = "/sft-node0 137 2026-05-26T10:41:02.1Z\n/sft-old 1 2023-05-26T10:41:02.1Z\n"
+    assert failures(f"$ {command}\n{rows}") == [("sft-node0", 137, None, None)]

@@ -152,3 +152,32 @@ def test_a_restart_before_the_run_is_over(tmp_path: Path, day: str, causes: list
     }
     text = json.dumps(pod) if whole else f"{ASKED} json | jq .status.containerStatuses[0]\n{json.dumps(status)}\n"
     assert _shown(tmp_path, text, STEPS) == causes
+
+
+NAMED = {"name": "train", "lastState": {"terminated": ENDED}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{ASKED} json | jq '.status.containerStatuses[] | {{name, lastState}}'\n{json.dumps(NAMED, indent=2)}\n",
+        f"{ASKED} json | jq '[.status.containerStatuses[] | {{name, lastState}}]'\n{json.dumps([NAMED])}\n",
+        "$ kubectl get pods -n ml -o json | jq -c '.items[] | {name: .metadata.name, all: [.status...[] | {name, lastState}]}'\n"
+        + json.dumps({"name": "sft-w-3", "namespace": "ml", "all": [NAMED]})
+        + "\n",
+    ],
+)
+def test_the_name_of_a_container_is_not_that_of_its_pod(text: str) -> None:
+    assert {pod.data["name"] for pod in by_kind(facts_of(text, "shown.txt"))["pod"]} == {"sft-w-3"}
+
+
+def test_containers_of_pods_that_are_not_named_are_left_to_others() -> None:
+    command = "$ kubectl get pods -o json | jq -c '.items[].status.containerStatuses[] | {name, lastState}'\n"
+    assert claimed_by((command + f"{json.dumps(NAMED)}\n" * 2).encode()) == []
+
+
+def test_of_several_commands_each_is_read_by_itself(tmp_path: Path) -> None:
+    one = f"{ASKED} json | jq '.status.containerStatuses[0].lastState'\n{json.dumps({'terminated': ENDED})}\n"
+    (tmp_path / "shown.txt").write_text(one + one.replace("sft-w-3", "sft-w-4"))
+    facts = collect(Request((str(tmp_path),)), rulebook()).facts
+    assert {fact.data["name"] for fact in facts if fact.kind == "pod"} == {"sft-w-3", "sft-w-4"}

@@ -65,3 +65,13 @@ def test_what_is_no_group_is_left_to_others(text: str) -> None:
 def test_between_other_commands_of_a_terminal() -> None:
     text = f"$ uptime\n 11:00 up 3 days\n{MONITOR_GROUP}$ date\nTue\n"
     assert [member.name for member in shown_tables(text.encode())] == ["neuron-monitor.txt"]
+
+
+def test_groups_behind_others_are_quoted_where_they_stand() -> None:
+    later = {**COUNTERS, "neuron_devices": [{"neuron_device_index": 3, "mem_ecc_uncorrected": 5}]}
+    texts = [json.dumps(one, indent=2, ensure_ascii=False) for one in ({**COUNTERS, "error": "\u00e9"}, later)]
+    text = "".join(f"{one}\r\n" for one in texts)
+    [fact] = [one for one in facts_of(text, "shown.txt") if one.data["name"] == "mem_ecc_uncorrected"]
+    assert fact.data["increase"] == 3
+    assert fact.span.line is not None
+    assert fact.span.line > texts[0].count("\n") + 1
