@@ -45,7 +45,8 @@ def waits_by_issue(groups: Sequence[ProcessGroup]) -> Mapping[Key, list[Row]]:
 
 def came_too_late(group: ProcessGroup, groups: Iterable[ProcessGroup]) -> tuple[int, int] | None:
     """The one rank that came to the last collective of a group after the time-out of all others, which had come at one time, and
-    by how many milliseconds. None where no rank did, or where it may have waited for another one itself."""
+    by how many milliseconds. None where no rank did, or where it may have waited for another one itself: in another group of which
+    it recorded anything, or in a transfer that its dump only counts."""
     last = {member.issued for member in group.members.values()}
     ends = [member.at(min(last)) for member in group.members.values()] if len(last) == 1 else []
     known = sorted((one.created_ns, one.timeout_ms) for one in ends if one and one.created_ns > 0 < one.timeout_ms)
@@ -56,7 +57,14 @@ def came_too_late(group: ProcessGroup, groups: Iterable[ProcessGroup]) -> tuple[
     together = (before - begun) * _PART <= late - before
     if gap < longest or not together or not _is_of_one_clock(group, groups):
         return None
-    return next((m.rank, gap) for m in group.members.values() if (one := m.at(min(last))) and one.created_ns == late)
+    who = next(m for m in group.members.values() if (one := m.at(min(last))) and one.created_ns == late)
+    return None if _may_wait_elsewhere(who) else (who.rank, gap)
+
+
+def _may_wait_elsewhere(member: Member) -> bool:
+    """Whether a rank takes part in anything but the collectives of this group."""
+    others = (group for group in member.dump.groups if group is not member.record)
+    return takes_part(member.dump) or any(group.length or group.last_record() >= 0 for group in others)
 
 
 def typical_wait(row: Row) -> float:

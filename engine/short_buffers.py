@@ -36,10 +36,12 @@ def with_short_buffers(facts: Sequence[Fact], topology: Topology) -> Sequence[Fa
     if not reports:
         return facts
     world = max(topology.world_size or 0, 1 + max((rank for fact in facts for rank in ranks_of(fact.place)), default=0))
+    much_less = any(_is_less(report, 1) for report in reports)
+    lasts = _last_operations(facts) if much_less else {}
     placed: dict[int, Fact] = {}
     for report in reports:
         noticed = _noticed(report, reports, facts)
-        proven = noticed is not None and _is_at_fault(noticed, report, facts, world)
+        proven = noticed is not None and _is_at_fault(noticed, report, lasts, world)
         place = Place(
             job=report.place.job,
             attempt=report.place.attempt,
@@ -60,17 +62,34 @@ def _noticed(report: Fact, reports: Sequence[Fact], facts: Iterable[Fact]) -> in
     return min(ranks) if len(ranks) == 1 and all(ranks_of(end.place) for end in aborted) else None
 
 
-def _is_at_fault(noticed: int, report: Fact, facts: Iterable[Fact], world: int) -> bool:
+def _is_less(report: Fact, times: int) -> bool:
+    """Whether less was expected than sent, by so many times."""
+    sent, expected = _bytes_of(report)
+    return 0 < expected < sent and expected * times <= sent
+
+
+def _bytes_of(report: Fact) -> tuple[int, int]:
+    """What was sent, and what was expected."""
     sent, expected = (int(str(report.data.get(name) or 0)) for name in ("sent", "expected"))
-    lasts = _last_operations(facts)
-    alike = {(group, one.name, one.sequence, one.inputs, one.dtype) for group, one in lasts.values()}
-    few = len(lasts) < _SEVERAL or 2 * len(lasts) < world
-    much_less = 0 < expected * _LESS <= sent or (len(lasts) == world - 1 and 0 < expected < sent)
-    if noticed in lasts or few or len(alike) > 1 or not much_less:
+    return sent, expected
+
+
+def _is_at_fault(noticed: int, report: Fact, lasts: Mapping[int, tuple[str, Operation]], world: int) -> bool:
+    if not _is_less(report, 1 if len(lasts) == world - 1 else _LESS):
         return False
-    [(_, one), *_] = lasts.values()
+    few = len(lasts) < _SEVERAL or 2 * len(lasts) < world
+    if noticed in lasts or few:
+        return False
+    (group, one), *others = lasts.values()
+    if any((name, *_of_program(other)) != (group, *_of_program(one)) for name, other in others):
+        return False
+    sent, expected = _bytes_of(report)
     parts = _parts(one, world)
     return sent in parts and expected not in parts
+
+
+def _of_program(one: Operation) -> tuple[str, int, int, str]:
+    return one.name, one.sequence, one.inputs, one.dtype
 
 
 def _last_operations(facts: Iterable[Fact]) -> dict[int, tuple[str, Operation]]:

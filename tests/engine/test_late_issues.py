@@ -80,7 +80,7 @@ def test_who_came_after_all_others_had_given_up_is_late_though_all_is_retired(
     late_s: int, expected: dict[str, set[int]]
 ) -> None:
     """The time-out is 600 s; what failed is retired, too."""
-    job = job_of()
+    job = job_of(pairs=False)
     facts = timed(job, lambda *_: 0)
     job.issued[1][-1].at_ns += late_s * 1000 * MS
     facts = facts_of(job, GLOO)
@@ -88,8 +88,21 @@ def test_who_came_after_all_others_had_given_up_is_late_though_all_is_retired(
 
 
 def test_of_two_that_came_too_late_one_may_have_waited_for_the_other() -> None:
-    job = job_of()
+    job = job_of(pairs=False)
     timed(job, lambda *_: 0)
     for rank in (1, 2):
         job.issued[rank][-1].at_ns += 700 * 1000 * MS
+    assert verdicts(facts_of(job, GLOO)) == {"healthy": set()}
+
+
+@pytest.mark.parametrize("names", ["1234", "3412"])
+def test_who_came_too_late_may_have_waited_in_another_group(names: str) -> None:
+    """Rank 3 comes late to rank 2, which comes late to rank 0 for that: whatever the groups are called, no victim is convicted."""
+    data = [Pg(names[0], "DATA", (0, 2)), Pg(names[1], "DATA", (1, 3))]
+    tensor = [Pg(names[2], "TENSOR", (0, 1)), Pg(names[3], "TENSOR", (2, 3))]
+    steps = {r: [Op(WORLD, size=64), Op(tensor[r // 2], size=512), Op(data[r % 2], size=64)] * 8 for r in range(4)}
+    job = run(Mesh(2, 2), steps, Faults(), ahead=1)
+    timed(job, lambda *_: 0)
+    for late in (*job.issued[3][-2:], job.issued[2][-1]):
+        late.at_ns += 700 * 1000 * MS
     assert verdicts(facts_of(job, GLOO)) == {"healthy": set()}
