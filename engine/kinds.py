@@ -210,7 +210,8 @@ _OF_JOBS = (
     kind_of(
         "hang-report",
         "a process says that it waits in vain, or that it lost a peer; `what` is collectives, barrier, compute, watchdog "
-        "(it gave up waiting; `own`: so its watchdog says of its own operation), retry (it goes on waiting), store, store-gone, "
+        "(it gave up waiting; `own`: so its watchdog says of its own operation, or false of another's), retry (it goes on "
+        "waiting), store, store-gone, "
         "bootstrap or lost; `peer`: an address; `closed`: that peer closed the connection, as a process that ends does; "
         "`waited_s`: how long it has waited",
         TEXT,

@@ -6,7 +6,7 @@ import pytest
 from fr_simulator import Faults, Mesh, Op, Pg, Program, Recorder, facts_of, run
 from test_fr_scenarios import verdicts
 
-from neuron_doctor.engine.facts import Fact, Place, Span
+from neuron_doctor.engine.facts import Clock, Fact, Instant, Place, Span
 from neuron_doctor.engine.own_waits import without_those_who_gave_up
 
 WORLD = Pg("0", "default_pg", (0, 1, 2, 3))
@@ -67,8 +67,10 @@ def missing(*ranks: int) -> Fact:
     return Fact("collective", data, Place(rank=ranks[0] if len(ranks) == 1 else None, ranks=ranks), Span("fr/0"), "fr0")
 
 
-def said(what: str, rank: int) -> Fact:
-    return Fact("hang-report", {"what": what}, Place(rank=rank), Span(f"rank{rank}.log"), f"log{rank}")
+def said(what: str, rank: int, *, own: bool | None = None, at_s: int | None = None) -> Fact:
+    data = {"what": what} if own is None else {"what": what, "own": own}
+    at = None if at_s is None else Instant(at_s * 10**9, Clock.UTC)
+    return Fact("hang-report", data, Place(rank=rank, host="a"), Span(f"rank{rank}.log"), f"log{rank}", at)
 
 
 @pytest.mark.parametrize(("what", "left"), [("watchdog", ()), ("collectives", ()), ("lost", (2,))])
@@ -89,3 +91,25 @@ def test_a_recorder_that_shows_transfers_is_believed() -> None:
     programs = {rank: program(rank) for rank in range(4)}
     dumps = facts_of(run(Mesh(4, 1), programs, Faults(), ahead=1, eager=True), Recorder(backend="nccl"))
     assert list(without_those_who_gave_up([missing(2)], [*dumps, said("watchdog", 2)])) == [missing(2)]
+
+
+def left_of(*told: Fact) -> tuple[int, ...]:
+    programs = {rank: program(rank, transfers=False) for rank in range(4)}
+    [found] = without_those_who_gave_up([missing(2)], [*dumps_of(programs), *told])
+    return found.place.ranks
+
+
+def test_who_was_only_asked_for_its_dump_gave_up_no_wait() -> None:
+    assert left_of(said("watchdog", 2, own=False), said("watchdog", 0)) == (2,)
+
+
+@pytest.mark.parametrize(("at_s", "left"), [(64_000, (2,)), (99_900, ()), (100_000, ())])
+def test_a_wait_given_up_long_before_all_others_excuses_nobody(at_s: int, left: tuple[int, ...]) -> None:
+    others = [said("watchdog", rank, at_s=100_000 + rank) for rank in (0, 1, 3)]
+    assert left_of(said("watchdog", 2, at_s=at_s), *others) == left
+
+
+@pytest.mark.parametrize(("offset", "rank", "left"), [(9, 2, (2,)), (9, 1, ()), (0, 2, ())])
+def test_who_went_on_after_it_gave_up_is_not_excused(offset: int, rank: int, left: tuple[int, ...]) -> None:
+    step = Fact("progress", {"what": "step"}, Place(rank=rank), Span(f"rank{rank}.log", offset), f"log{rank}")
+    assert left_of(said("watchdog", 2), step) == left
