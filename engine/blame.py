@@ -82,7 +82,7 @@ def _mismatch(differing: Disagreement, gathering: Gathering | None, group: Proce
 
 def _of_bottom(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
     if len(bottom) > 1:
-        return without_victims_of_strangers(hang, _of_cycle(hang, bottom))
+        return without_victims_of_strangers(hang, _of_cycle(hang, bottom), hang.ranks_at(bottom))
     gathering = hang.gathering(bottom[0])
     if gathering is not None:
         return [_of_gathering(hang, gathering)]
@@ -358,7 +358,7 @@ def _of_cycle(hang: Hang, bottom: Sequence[int]) -> list[Blame]:
 
 def _left_out_midway(hang: Hang, transfers: Sequence[Gathering], ranks: Sequence[int]) -> Blame | None:
     """The one rank of a circle that left out a transfer behind which its round went on as ever."""
-    left_out = left_out_midway(transfers, ranks, hang.dumps)
+    left_out = left_out_midway(transfers, ranks, hang.dumps, hang.of_one_program)
     here = next((gathering for gathering in transfers if set(gathering.absent) & set(left_out)), None)
     told = "left out a transfer in the middle of its round, unlike before or unlike other ranks of the same program"
     return Blame("p2p-missing", told, left_out, gathering=here, about_ranks=True) if left_out else None

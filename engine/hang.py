@@ -11,12 +11,14 @@ from msgspec import Struct, field
 
 from neuron_doctor.engine.argument_vote import Disagreement, first_disagreement
 from neuron_doctor.engine.gatherings import Gathering, Waits
+from neuron_doctor.engine.open_rounds import Alike, of_one_program
 from neuron_doctor.engine.order_vote import out_of_step
 from neuron_doctor.engine.process_groups import ProcessGroup
 from neuron_doctor.engine.recorder import ROOTED, Operation, RankRecord
 from neuron_doctor.engine.round_books import Gap, Omission, gaps_of_rounds, omissions
+from neuron_doctor.engine.sent_astray import sent_to_strangers
 from neuron_doctor.engine.tie_vote import differing_ends, settled
-from neuron_doctor.engine.transfer_books import Misdirected, misdirected_ranks
+from neuron_doctor.engine.transfer_books import Misdirected, may_be_misdirected, misdirected_ranks
 from neuron_doctor.engine.waitfor import bottoms, reversed_edges
 
 #: A rank whose device still works on what peers have completed lags by at least this many collectives.
@@ -115,6 +117,21 @@ class Hang(Struct, dict=True):
     def omissions(self) -> list[Omission]:
         """The ranks that left out transfers by the books of one round, whether they wait or not."""
         return omissions(self.gaps, self.dumps)
+
+    @cached_property
+    def may_be_misdirected(self) -> set[int]:
+        """The ranks that did with one peer what another has an end of, if one rank did both."""
+        return may_be_misdirected(self.groups, self.gaps)
+
+    @cached_property
+    def sent_to_strangers(self) -> dict[int, set[int]]:
+        """By rank, the ranks to which it sent something of which they know nothing."""
+        return sent_to_strangers(self.groups)
+
+    @cached_property
+    def of_one_program(self) -> Alike:
+        """By rank, the dumps of those that issued the same sorts of transfers."""
+        return of_one_program(self.dumps)
 
     def is_waited_for(self, bottom: Sequence[int]) -> bool:
         """Whether anybody waits for the end of a chain of waits; where a stuck device stands is no such end."""

@@ -7,7 +7,8 @@ at the last one, far behind the gap, and each waits for the other as if they had
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from neuron_doctor.engine.gatherings import Gathering
@@ -28,17 +29,20 @@ _NEVER = 1 << 62
 _End = tuple[Part, str, int, int]
 #: The transfers of a rank from a collective on, in their order of issue; None where the dump tells only that there was one.
 _Course = Sequence[_End | None]
+#: By rank, the dumps of all that run the same program, as far as sorts of transfers tell.
+Alike = Mapping[int, Sequence[RankRecord]]
 #: A collective in the program: its part, its name, its number.
 _Place = tuple[Part, str, int]
 
 
 def left_out_midway(
-    cycle: Sequence[Gathering], ranks: Sequence[int], dumps: Mapping[int, RankRecord]
+    cycle: Sequence[Gathering], ranks: Sequence[int], dumps: Mapping[int, RankRecord], alike: Alike
 ) -> tuple[int, ...]:
-    """The one rank of a circle of waits of which this is so, where it is known of all others that they did as ever; else ()."""
+    """The one rank of a circle of waits of which this is so, where it is known of all others that they did as ever; else (). `alike` is
+    `of_one_program` of these dumps."""
     if len(ranks) > _MANY or not any(_awaited(cycle, rank) for rank in ranks):
         return ()
-    gaps = {rank: _gap(rank, dumps) for rank in ranks}
+    gaps = {rank: _gap(rank, dumps, alike) for rank in ranks}
     short = [rank for rank, gap in gaps.items() if gap]
     if len(short) != 1 or None in gaps.values():
         return ()
@@ -56,12 +60,12 @@ def _awaited(cycle: Sequence[Gathering], rank: int) -> set[_End]:
     return found
 
 
-def _gap(rank: int, dumps: Mapping[int, RankRecord]) -> tuple[_End, ...] | None:
+def _gap(rank: int, dumps: Mapping[int, RankRecord], alike: Alike) -> tuple[_End, ...] | None:
     """What a rank left out; () where it did all as ever; None where that is not known, or more is different. Who did all as ranks
     beside it did it needs no past, and one of them that differs otherwise runs another program."""
     if rank not in dumps:
         return None
-    beside = (_compared(now, usual) for now, usual in _beside(dumps[rank], dumps))
+    beside = (_compared(now, usual) for now, usual in _beside(dumps[rank], alike.get(rank, ())))
     told = [gap for gap in beside if gap is not None]
     if not told:
         told = [gap for now, usual in _before(dumps[rank]) if (gap := _compared(now, usual)) is not None]
@@ -103,11 +107,19 @@ def _differ(one: _End | None, other: _End | None) -> bool:
     return one is not None and other is not None and one != other
 
 
-def _beside(own: RankRecord, dumps: Mapping[int, RankRecord]) -> Iterator[tuple[_Course, _Course]]:
+def of_one_program(dumps: Mapping[int, RankRecord]) -> Alike:
+    """By rank: the dumps of those that issued the same sorts of transfers, its own among them."""
+    found: dict[frozenset[_End], list[RankRecord]] = defaultdict(list)
+    ends = {rank: frozenset(_ends(dump)) for rank, dump in dumps.items()}
+    for rank, dump in dumps.items():
+        found[ends[rank]].append(dump)
+    return {rank: found[own] for rank, own in ends.items()}
+
+
+def _beside(own: RankRecord, alike: Iterable[RankRecord]) -> Iterator[tuple[_Course, _Course]]:
     """What a rank did since the first collective from which that is known, beside what others of the same program did."""
-    places, ends = _places(own), _ends(own)
-    alike = (dump for dump in dumps.values() if dump is not own and _ends(dump) == ends)
-    for dump in islice(alike, _ASKED):
+    places = _places(own)
+    for dump in islice((dump for dump in alike if dump is not own), _ASKED):
         theirs = _places(dump)
         for place in sorted(places.keys() & theirs.keys(), key=lambda place: places[place]):
             now, usual = _course(own, places[place]), _course(dump, theirs[place])

@@ -104,15 +104,15 @@ def hang_where_one_sent_astray() -> Hang:
 @pytest.mark.parametrize("verdict", ["p2p-missing", "p2p-order", "order-mismatch"])
 def test_of_a_circle_in_which_one_waits_for_a_stranger_no_other_is_convicted_by_its_order(verdict: str) -> None:
     hang = hang_where_one_sent_astray()
-    [freed] = without_victims_of_strangers(hang, [Blame(verdict, "left the order", (5,))])
-    [kept] = without_victims_of_strangers(hang, [Blame(verdict, "left the order", (3, 5))])
+    [freed] = without_victims_of_strangers(hang, [Blame(verdict, "left the order", (5,))], range(8))
+    [kept] = without_victims_of_strangers(hang, [Blame(verdict, "left the order", (3, 5))], range(8))
     assert (freed.culprits, freed.members, freed.verdict) == ((), (3, 5), verdict)
     assert (kept.culprits, kept.verdict) == ((3,), "p2p-mismatch")
 
 
 def test_what_is_told_of_arguments_holds_whoever_waits_for_a_stranger() -> None:
     differing = Blame("size-mismatch", "issued another size", (5,))
-    assert without_victims_of_strangers(hang_where_one_sent_astray(), [differing]) == [differing]
+    assert without_victims_of_strangers(hang_where_one_sent_astray(), [differing], range(8)) == [differing]
 
 
 def test_a_small_send_that_is_gone_before_anybody_received_it_makes_a_stranger_too() -> None:
@@ -120,5 +120,12 @@ def test_a_small_send_that_is_gone_before_anybody_received_it_makes_a_stranger_t
     [selected] = selections([fact(rank, own, backend="nccl", lost=0) for rank, own in rows.items()])
     groups = process_groups(selected.dumps)
     hang = hang_of(groups, selected.dumps, waits(groups, selected.dumps))
-    [freed] = without_victims_of_strangers(hang, [Blame("p2p-missing", "left out a transfer", (4,))])
+    [freed] = without_victims_of_strangers(hang, [Blame("p2p-missing", "left out a transfer", (4,))], range(8))
     assert freed.culprits == ()
+
+
+def test_a_stranger_of_another_circle_frees_nobody_nor_one_that_is_itself_stuck_before() -> None:
+    hang = hang_where_one_sent_astray()
+    elsewhere, before = Blame("p2p-order", "left the order", (5,)), Blame("p2p-order", "left the order", (7,))
+    assert without_victims_of_strangers(hang, [elsewhere], (5, 7)) == [elsewhere]
+    assert without_victims_of_strangers(hang, [before], range(8)) == [before]
