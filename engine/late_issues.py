@@ -45,8 +45,8 @@ def waits_by_issue(groups: Sequence[ProcessGroup]) -> Mapping[Key, list[Row]]:
 
 def came_too_late(group: ProcessGroup, groups: Iterable[ProcessGroup]) -> tuple[int, int] | None:
     """The one rank that came to the last collective of a group after the time-out of all others, which had come at one time, and
-    by how many milliseconds. None where no rank did, or where it may have waited for another one itself: in another group of which
-    it recorded anything, or in a transfer that its dump only counts."""
+    by how many milliseconds. None where no rank did, or where it may have waited for another one itself: in another group of
+    which it recorded anything, or in a transfer that its dump only counts."""
     last = {member.issued for member in group.members.values()}
     ends = [member.at(min(last)) for member in group.members.values()] if len(last) == 1 else []
     known = sorted((one.created_ns, one.timeout_ms) for one in ends if one and one.created_ns > 0 < one.timeout_ms)

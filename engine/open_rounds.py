@@ -38,8 +38,8 @@ _Place = tuple[Part, str, int]
 def left_out_midway(
     cycle: Sequence[Gathering], ranks: Sequence[int], dumps: Mapping[int, RankRecord], alike: Alike
 ) -> tuple[int, ...]:
-    """The one rank of a circle of waits of which this is so, where it is known of all others that they did as ever; else (). `alike` is
-    `of_one_program` of these dumps."""
+    """The one rank of a circle of waits of which this is so, where it is known of all others that they did as ever; else ().
+    `alike` is `of_one_program` of these dumps."""
     if len(ranks) > _MANY or not any(_awaited(cycle, rank) for rank in ranks):
         return ()
     gaps = {rank: _gap(rank, dumps, alike) for rank in ranks}

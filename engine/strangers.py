@@ -23,13 +23,11 @@ def is_out_of_habit(hang: Hang, gathering: Gathering, rank: int) -> bool:
 
 
 def without_victims_of_strangers(hang: Hang, blames: Iterable[Blame], ranks: Iterable[int]) -> list[Blame]:
-    """The blames of a circle of waits of these ranks. Where some of them exchange something with a stranger, who has no end for it,
-    they are what is odd about it, as are those who did with one peer what another has an end of: of those whom their order
-    convicts only they stay, and where none of them is, nobody does."""
+    """The blames of a circle of waits of these ranks. Where some exchange something with a stranger, who has no end for it, they
+    are what is odd about it, as are those who did with one peer what another has an end of: of those whom their order convicts
+    only they stay, and where none of them is, nobody does."""
     ranks = set(ranks)
-    return [
-        _without_victims(hang, one, ranks) if one.culprits and one.verdict in _BY_ORDER else one for one in blames
-    ]
+    return [_without_victims(hang, one, ranks) if one.culprits and one.verdict in _BY_ORDER else one for one in blames]
 
 
 def _without_victims(hang: Hang, one: Blame, ranks: set[int]) -> Blame:

@@ -97,7 +97,7 @@ def test_of_two_that_came_too_late_one_may_have_waited_for_the_other() -> None:
 
 @pytest.mark.parametrize("names", ["1234", "3412"])
 def test_who_came_too_late_may_have_waited_in_another_group(names: str) -> None:
-    """Rank 3 comes late to rank 2, which comes late to rank 0 for that: whatever the groups are called, no victim is convicted."""
+    """Rank 3 comes late to rank 2, which so comes late to rank 0: no victim is convicted, whatever groups are called."""
     data = [Pg(names[0], "DATA", (0, 2)), Pg(names[1], "DATA", (1, 3))]
     tensor = [Pg(names[2], "TENSOR", (0, 1)), Pg(names[3], "TENSOR", (2, 3))]
     steps = {r: [Op(WORLD, size=64), Op(tensor[r // 2], size=512), Op(data[r % 2], size=64)] * 8 for r in range(4)}
