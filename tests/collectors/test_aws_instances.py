@@ -152,7 +152,8 @@ def test_an_instance_of_the_account_is_the_root_only_where_nothing_of_the_job_is
 
 HBM = "[40041.120334] neuron: NEURON_HW_ERR=HBM_UNCORRECTABLE_ERROR instance-id=i-0aa hostname=ip-10-0-3-7 nd-id=9 nc-id=0 "
 HBM += "serial-num=00\n"
-OF_NODES = "$ aws sagemaker list-cluster-nodes --cluster-name c --query 'ClusterNodeSummaries[].[InstanceId,InstanceStatus.Status]'"
+OF_NODES = "$ aws sagemaker list-cluster-nodes --cluster-name c --query "
+OF_NODES += "'ClusterNodeSummaries[].[InstanceId,InstanceStatus.Status]'"
 
 
 @pytest.mark.parametrize(

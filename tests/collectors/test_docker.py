@@ -108,7 +108,8 @@ def test_the_killed_container_is_the_root(tmp_path: Path) -> None:
     assert (root.cause, root.place.host) == ("host-oom", "trn-1")
 
 
-SEVEN = " ".join(f"{{{{.State.{key}}}}}" for key in "ExitCode Error Status OOMKilled Pid StartedAt FinishedAt".split())
+KEYS = ["ExitCode", "Error", "Status", "OOMKilled", "Pid", "StartedAt", "FinishedAt"]
+SEVEN = " ".join(f"{{{{.State.{key}}}}}" for key in KEYS)
 
 
 @pytest.mark.parametrize("template", [SEVEN, SEVEN.replace("Error", "Dead"), SEVEN.replace(" ", "")])
@@ -130,9 +131,9 @@ def test_an_error_may_have_blanks_in_it() -> None:
 def test_what_runs_beside_the_job_is_no_failure_of_it(image: str) -> None:
     row = f"77aa77bd2f3a   {image}   2 hours ago   Exited (1) 5 minutes ago   "
     assert failures(f"{LIST}{row}some-name\n") == [("sft-node0", 137, None, None)]
-    name = image.split(":")[0]
+    name = image.split(":", maxsplit=1)[0]
     assert failures(f"$ docker inspect -f '{{{{.State.ExitCode}}}}' {name}\n1\n") == []
-    assert failures(f"$ docker inspect {name} | grep ExitCode\n    \"ExitCode\": 1,\n") == []
+    assert failures(f'$ docker inspect {name} | grep ExitCode\n    "ExitCode": 1,\n') == []
 
 
 def test_what_ended_years_before_the_others_is_no_failure() -> None:
