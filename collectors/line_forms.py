@@ -407,8 +407,7 @@ _STREAMS = (
     _label(r"(?P<container>[\w.-]{1,128}/[\w.-]{1,128}/[\da-f]{32})[ \t]", When.AFTER_STAMP),
 )
 
-#: `grep -H`, `grep -r`, zgrep, ripgrep: the file, with `-n` the number of the line; around a match (`-C`) `-` for `:`. The
-#: `dateext` of logrotate tells the day on which the file was put away. Only what is like a file has a time behind it.
+#: Before what grep, zgrep and rg found: file and line, with `-` for `:` around a match; logrotate's `dateext` tells the day.
 _DATED = (
     r"(?=\[ {0,11}\d{1,9}\.\d{6}\]|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
     r"|(?:\[\w,/.-]{1,120}\](?:<std(?:out|err)>)?:? ?)?\[?\d{4}-(?:\d\d|[A-Z][a-z]{2})-\d\d[ T]\d\d:\d\d|[IWEF]\d{4} \d\d:\d\d:)"
@@ -445,8 +444,7 @@ _LABELS = (
 
 _NRT = (_label(r"NRT: {1,8}(?=\d{1,10}:\d{1,10} )"),)
 
-#: What is quoted in a mail or in Markdown, perhaps in what is quoted itself. Python's debugger marks the line where it stands
-#: so, too.
+#: What is quoted in a mail or in Markdown, once or more. Python's debugger marks the line where it stands so, too.
 _QUOTED = (_label(r">(?:$| (?![^\n]{1,300}\.py\(\d{1,7}\)))", When.BEFORE_HEADERS),)
 
 

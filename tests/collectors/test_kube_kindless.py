@@ -39,3 +39,13 @@ def test_an_object_is_of_the_kind_that_it_says() -> None:
     assert "pod" not in by_kind(
         facts_of(PODS.replace('{"metadata": {"name"', '{"kind": "Vessel", "metadata": {"name"'))
     )
+
+
+def test_what_a_container_cannot_be_started_for_now_counts_and_not_how_an_earlier_one_ended() -> None:
+    state = (
+        '{"name": "main", "ready": false, "state": {"waiting": {"reason": "ImagePullBackOff"}}, "lastState": '
+        '{"terminated": {"exitCode": 1, "reason": "Error", "finishedAt": "2026-05-20T11:00:00Z"}}}'
+    )
+    pod = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "w-1"}, "status": {"containerStatuses": [%s]}}'
+    [found] = by_kind(facts_of(pod % state))["pod"]
+    assert found.data["reason"] == "ImagePullBackOff"

@@ -497,13 +497,3 @@ def test_an_object_that_was_cut_down_to_who_it_is_and_how_it_is_needs_no_version
     assert conditions(NODE) == [("AcceleratedHardwareReady", "False", False)]
     assert not sniffs(NODE.replace("Node", "Cat"))
     assert not sniffs('{"kind": "Node", "metadata": {"name": "n7"}}')
-
-
-def test_what_a_container_cannot_be_started_for_now_counts_and_not_how_an_earlier_one_ended() -> None:
-    state = (
-        '{"name": "main", "ready": false, "state": {"waiting": {"reason": "ImagePullBackOff"}}, "lastState": '
-        '{"terminated": {"exitCode": 1, "reason": "Error", "finishedAt": "2026-05-20T11:00:00Z"}}}'
-    )
-    pod = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "w-1"}, "status": {"containerStatuses": [%s]}}'
-    [found] = by_kind(facts_of(pod % state))["pod"]
-    assert found.data["reason"] == "ImagePullBackOff"

@@ -69,9 +69,9 @@ def test_between_other_commands_of_a_terminal() -> None:
 
 def test_groups_behind_others_are_quoted_where_they_stand() -> None:
     later = {**COUNTERS, "neuron_devices": [{"neuron_device_index": 3, "mem_ecc_uncorrected": 5}]}
-    texts = [json.dumps(one, indent=2, ensure_ascii=False) for one in ({**COUNTERS, "error": "\u00e9"}, later)]
+    texts = [json.dumps(one, indent=2, ensure_ascii=False) for one in ({**COUNTERS, "note": "\u00e9"}, later)]
     text = "".join(f"{one}\r\n" for one in texts)
-    [fact] = [one for one in facts_of(text, "shown.txt") if one.data["name"] == "mem_ecc_uncorrected"]
+    [fact] = [one for one in facts_of(text, "shown.txt") if one.data.get("name") == "mem_ecc_uncorrected"]
     assert fact.data["increase"] == 3
     assert fact.span.line is not None
     assert fact.span.line > texts[0].count("\n") + 1
