@@ -21,7 +21,6 @@ from neuron_doctor.engine.faulty_devices import at_hosts_of_their_devices
 from neuron_doctor.engine.findings import finding_of, fold
 from neuron_doctor.engine.former_instances import without_former_instances
 from neuron_doctor.engine.full_disks import at_full_disks
-from neuron_doctor.engine.global_cores import in_the_rank_of_their_core
 from neuron_doctor.engine.grades import Role, Severity, Status
 from neuron_doctor.engine.held_ranks import with_held_ranks
 from neuron_doctor.engine.hidden import hushed, told
@@ -118,7 +117,7 @@ def evidence_of(collection: Collection, harmless: frozenset[str], *, whole: bool
     facts = in_their_attempts(without_labels_for_hosts(facts, sources))
     collection, facts = (
         Collection(sources, tuple(facts)),
-        at_their_nodenames(in_the_rank_of_their_terminal(with_ranks_that_raised(in_the_rank_of_their_core(facts)))),
+        at_their_nodenames(in_the_rank_of_their_terminal(with_ranks_that_raised(facts))),
     )
     topology = survey(facts, collection.sources)
     if (at_hosts := at_hosts_of_their_devices(facts, topology)) is not facts:

@@ -329,12 +329,11 @@ _OF_JOBS = (
         "(watchdog, desync, barrier, runtime, api) and whose numbers they are; `pg` is the group's name as printed, `pg_id` "
         "the rank's own number of it (absent where the text has one number only), `group_rank` its rank in the group; "
         "`sequence` is the operation that it stands before or in. It `waits` there or gave it up; else it was only "
-        "informed, or `named` by a peer as one who did not come; `global_device` of `global_devices`: the one core with which it "
-        "takes part in the call, as the runtime numbers those of all processes",
+        "informed, or `named` by a peer as one who did not come",
         TEXT,
         "witness:str pg:str pg_id:int pg_desc:str group_rank:int sequence:int total:int operation:str "
         "numel_in:int numel_out:int last_enqueued:int last_started:int last_completed:int waits:bool "
-        "named:bool global_device:int global_devices:int",
+        "named:bool",
     ),
     kind_of(
         "graph", "a graph that a process took from the compile cache, or compiled: its `module`", TEXT, "module:str"

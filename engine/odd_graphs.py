@@ -25,9 +25,7 @@ def odd_graphs(facts: Sequence[Fact], topology: Topology) -> Iterator[Fact]:
     """One `odd-graph` at most: at the host or the rank, on the record of the graph that its first rank took."""
     loading = _loading(facts)
     taken = _taken(facts, loading)
-    all_cores = (call.data.get("global_devices") or 0 for call in loading.values())
-    world = max(topology.world_size or 0, *(cores for cores in all_cores if isinstance(cores, int)), 0)
-    if len(taken) < _FEWEST or len(taken) < max(len(loading), world):
+    if len(taken) < _FEWEST or len(taken) < max(len(loading), topology.world_size or 0):
         return
     ranks: dict[object, list[int]] = defaultdict(list)
     for rank, graph in taken.items():

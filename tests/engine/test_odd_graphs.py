@@ -9,20 +9,13 @@ from neuron_doctor.engine.odd_graphs import odd_graphs
 from neuron_doctor.engine.topology import Topology
 
 
-def words(
-    rank: int,
-    host: str,
-    *modules: str,
-    last: str = "nrt_load_collectives",
-    waits: bool = True,
-    cores: int | None = None,
-) -> list[Fact]:
+def words(rank: int, host: str, *modules: str, last: str = "nrt_load_collectives", waits: bool = True) -> list[Fact]:
     place = Place(host=host, rank=rank)
     taken = [
         Fact("graph", {"module": module}, place, Span(f"{rank}.log", offset=number), f"{rank}.log")
         for number, module in enumerate(modules)
     ]
-    call = {"witness": "api", "waits": waits, "operation": last} | ({"global_devices": cores} if cores else {})
+    call = {"witness": "api", "waits": waits, "operation": last}
     return [*taken, Fact("stand", call, place, Span(f"{rank}.log", offset=100), f"{rank}.log")]
 
 
@@ -61,8 +54,3 @@ def test_one_of_two_hosts_and_one_of_two_halves_are_no_odd_ones() -> None:
     assert (
         told(words(0, "a", "M"), words(1, "a", "M"), words(2, "a", "M"), words(3, "b", "N"), words(4, "b", "N")) == []
     )
-
-
-def test_the_call_says_of_how_many_cores_all_must_have_been_collected() -> None:
-    assert told(*ALL_BUT_C, words(4, "b", "N", cores=5)) == [("b", (4,))]
-    assert told(*ALL_BUT_C, words(4, "b", "N", cores=32)) == []
