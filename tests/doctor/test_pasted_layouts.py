@@ -43,7 +43,6 @@ def told(tmp_path: Path, text: str) -> tuple[str, list[str]]:
         "Since today:\n\n" + fenced(LONE, "~~~") + "\n",
         "<details>\n<summary>log</summary>\n\n" + fenced(LONE) + "\n\n</details>\n",
         "<pre>\n" + LONE + "\n</pre>\n",
-        f"# {LONE}\n\nThis is on trn1.\n",
         f"## [Bug]: {LONE}\n\nThis is on trn1.\n",
     ],
 )
@@ -52,7 +51,7 @@ def test_an_exception_is_one_in_every_layout(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [quoted(IMPORT), fenced(IMPORT), f"# {IMPORT}\n\nWhy?", f"`{IMPORT}`", f"    {IMPORT}"]
+    "text", [quoted(IMPORT), fenced(IMPORT), f"# [Bug]: {IMPORT}\n\nWhy?", f"`{IMPORT}`", f"    {IMPORT}"]
 )
 def test_so_is_a_package_that_does_not_fit(tmp_path: Path, text: str) -> None:
     assert told(tmp_path, f"{text}\n") == ("root-cause", ["python-env-mismatch"])
@@ -61,21 +60,11 @@ def test_so_is_a_package_that_does_not_fit(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        f"My job stops with `{LONE}` after a step.\n",
-        f"Hello,\n\n**{LONE}**\n",
-        f"- `{LONE}`\n",
-        f"Hello\n\n<pre>{LONE}</pre>\n",
-    ],
-)
-def test_an_exception_that_a_sentence_names_is_no_health(tmp_path: Path, text: str) -> None:
-    assert told(tmp_path, text) == ("unknown-failure", [])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
         "def f():\n    return 1\n\n# ValueError: is raised by the caller, not here, as 1 is no size\n",
         "Set `on_error: restart`; `ValueError` is raised else.\n",
+        f"# {LONE}\n\nunless the size is set below\n",
+        f"Wrap the call in `{LONE}` handlers.\n",
+        "# Runbook: what to do when training fails with RuntimeError\n",
         "x.py:3: FutureWarning: this will raise a `ValueError` in v5.\n",
         "```\nstep 12 loss 2.1\n```\n",
     ],
