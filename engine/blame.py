@@ -14,7 +14,7 @@ from neuron_doctor.engine.idle_ranks import is_through, may_wait, silent_peers, 
 from neuron_doctor.engine.lacking import alone_elsewhere, awaited_by_all, the_only_one_lacking
 from neuron_doctor.engine.late_issues import came_too_late
 from neuron_doctor.engine.moving_jobs import of_a_hang
-from neuron_doctor.engine.open_rounds import left_out_midway
+from neuron_doctor.engine.open_rounds import did_more, left_out_midway
 from neuron_doctor.engine.order_vote import deviants, is_precedented
 from neuron_doctor.engine.own_rounds import (
     alone_out_of_order,
@@ -161,6 +161,12 @@ def _free(here: Gathering) -> str:
 def _of_partner(hang: Hang, rank: int, before: list[Gathering], here: Gathering) -> Blame:
     """A rank with nothing outstanding that is waited for in transfers only."""
     told = f"never issued its end of {here.title}"
+    over = sorted({o for g in before for o in g.waiting if did_more(g, o, hang.dumps, hang.of_one_program)})
+    if over:
+        told = (
+            f"{named_ranks([rank])} {told}, and {named_ranks(over)} issued more than ever: which is wrong no dump tells"
+        )
+        return Blame("p2p-missing", told, members=tuple(sorted({rank, *over})), gathering=here)
     strange = sorted({one for g in before for one in g.waiting if is_out_of_habit(hang, g, one)})
     if not strange:
         return Blame("p2p-missing", told, (rank,), gathering=here, about_ranks=True)

@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 
 from neuron_doctor.engine.gatherings import Gathering
 from neuron_doctor.engine.order_vote import Part, part_of
-from neuron_doctor.engine.recorder import RECEIVE, SEND, RankRecord, ranks_of
+from neuron_doctor.engine.recorder import RECEIVE, SEND, GroupRecord, RankRecord, ranks_of
 from neuron_doctor.engine.round_books import all_described_from
 
 #: So many transfers side by side are left out at most: those of one micro-batch.
@@ -48,6 +48,19 @@ def left_out_midway(
         return ()
     [rank] = short
     return (rank,) if not _awaited(cycle, rank).isdisjoint(gaps[rank] or ()) else ()
+
+
+def did_more(gathering: Gathering, rank: int, dumps: Mapping[int, RankRecord], alike: Alike) -> bool:
+    """Whether a rank that waits for its partner in a transfer issued such an end more often in that round than a rank of the same
+    program did, or it in the round before: then its partner may lack nothing. False where neither is known."""
+    one, member = gathering.operation, gathering.group.members.get(rank)
+    if rank not in dumps or one is None or member is None or member.record is None:
+        return False
+    end = (part_of(member.record), one.kind, one.source, one.target)
+    waits = [o.record for o in member.record.pending_transfers if (o.kind, o.source, o.target) == end[1:]]
+    beside = _beside_round(dumps[rank], max(waits), alike.get(rank, ())) if waits else ()
+    told = next((pair for pair in (*beside, *_before(dumps[rank])) if None not in pair[1]), None)
+    return told is not None and list(told[0]).count(end) > list(told[1]).count(end)
 
 
 def _awaited(cycle: Sequence[Gathering], rank: int) -> set[_End]:
@@ -128,6 +141,34 @@ def _beside(own: RankRecord, alike: Iterable[RankRecord]) -> Iterator[tuple[_Cou
                 break
 
 
+def _beside_round(own: RankRecord, at: int, alike: Iterable[RankRecord]) -> Iterator[tuple[_Course, _Course]]:
+    """What a rank did in the round of a place, between two collectives of its largest group, beside what others of the same
+    program did between these."""
+    mine = _rounds(own)
+    first = max((place for place in mine if mine[place] < at), key=lambda place: mine[place], default=None)
+    if first is None:
+        return
+    now = _course(own, mine[first], min((record for record in mine.values() if record > at), default=_NEVER))
+    for dump in islice((dump for dump in alike if dump is not own), _ASKED):
+        theirs = _rounds(dump)
+        ended = min((record for record in theirs.values() if record > theirs.get(first, _NEVER)), default=None)
+        usual = _course(dump, theirs[first], ended) if ended is not None else None
+        if now and usual:
+            yield now, usual
+
+
+def _rounds(dump: RankRecord) -> dict[_Place, int]:
+    """The collectives of the largest group of a rank that it used: between them it does the same again and again."""
+    group = _largest(dump)
+    ends = group.recent + group.pending if group else ()
+    return {(part_of(group), one.name, one.sequence): one.record for one in ends} if group else {}
+
+
+def _largest(dump: RankRecord) -> GroupRecord | None:
+    used = [group for group in dump.groups if group.recent or group.pending]
+    return max(used, key=lambda group: len(ranks_of(group.members)), default=None)
+
+
 def _ends(dump: RankRecord) -> set[_End]:
     """All sorts of transfers that a rank issued."""
     return {(part_of(group), pair.kind, pair.source, pair.target) for group in dump.groups for pair in group.pairs}
@@ -135,8 +176,7 @@ def _ends(dump: RankRecord) -> set[_End]:
 
 def _before(own: RankRecord) -> Iterator[tuple[_Course, _Course]]:
     """What a rank did since the last collective of its largest group, beside what it did in the round before."""
-    used = [group for group in own.groups if group.recent or group.pending]
-    largest = max(used, key=lambda group: len(ranks_of(group.members)), default=None)
+    largest = _largest(own)
     ends = largest.recent + largest.pending if largest else ()
     rounds = [_course(own, one.record, then.record) for one, then in pairwise(ends)]
     usual = next((found for found in reversed(rounds) if found is None or found), None)

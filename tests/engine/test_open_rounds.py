@@ -169,3 +169,16 @@ def test_a_past_that_was_cut_makes_nobody_look_new_beside_who_left_out_a_batch()
     programs = {rank: step * STEPS for rank, step in steps.items()}
     del programs[3][len(steps[3]) * (STEPS - 1) + 1]
     assert set().union(*found_in(TWO, programs, Recorder(), ahead=4).values()) <= {3}
+
+
+@pytest.mark.parametrize("nth", [0, 3, 5])
+@pytest.mark.parametrize("recorder", [Recorder(timing=True), NEURON])
+@pytest.mark.parametrize(("mesh", "rank", "peer"), [(TWO, 4, 6), (WIDE, 8, 12)])
+def test_who_does_as_ever_beside_one_that_sends_once_more_is_not_at_fault(
+    mesh: Mesh, rank: int, peer: int, recorder: Recorder, nth: int
+) -> None:
+    programs = job(mesh, alternating=True)
+    at = at_last(programs, rank, "send", peer, nth)
+    programs[rank] = [*programs[rank][:at], programs[rank][at], *programs[rank][at:]]
+    found = found_in(mesh, programs, recorder, eager=True)
+    assert all(culprits <= {rank} for culprits in found.values()), found
