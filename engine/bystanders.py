@@ -22,6 +22,8 @@ from neuron_doctor.engine.regexes import regex
 CONTROLLERS = frozenset({"slurm", "kubectl"})
 #: What AWS says of any instance of an account or of a cluster, whoever runs there.
 _OF_ACCOUNTS = frozenset({"ec2", "aws-health", "hyperpod"})
+#: The pattern for the same list as JSON, which is found in any text.
+_LISTED_BY_EC2 = "host-ec2-system-impaired"
 #: What is collected of a machine, whoever runs there.
 _OF_MACHINES = frozenset({"kernel", "neuron-monitor", "neuron-ls", "sysfs", "metrics"})
 #: What anybody says of a machine, and no program of itself: in the log of an agent, or in an export beside the lines of pods.
@@ -54,6 +56,8 @@ class Bystanders(Struct, frozen=True):
     lost_before: frozenset[str] = frozenset()
     accounts: frozenset[str] = frozenset()
     instances: frozenset[str] = frozenset()
+    #: Whether those are the instances of all its logs.
+    knows_instances: bool = False
 
     def anywhere(self) -> Bystanders:
         """The same where a pod may have moved away from the node that is gone; and any instance may be one of the job, where no
@@ -72,7 +76,7 @@ class Bystanders(Struct, frozen=True):
     def is_other(self, fact: Fact) -> bool:
         """Whether a controller says it, of others, or a machine on which the job has nothing."""
         place = fact.place
-        if fact.source in self.accounts:
+        if fact.source in self.accounts or (fact.name == _LISTED_BY_EC2 and self.knows_instances):
             return place.host not in self.hosts | self.nodes and place.instance_id not in self.instances
         if fact.source in self.strange and self.nodes:
             return True
@@ -130,19 +134,28 @@ def bystanders(facts: Iterable[Fact], sources: Sequence[Source]) -> Bystanders:
     nodes = _nodes_of_job(listed, jobs) or _nodes_of_pods(listed, pods, words)
     away = frozenset(s.id for s in sources if s.id in strange and s.place.host not in nodes | hosts)
     names = frozenset(name for name in known if name)
-    known_instances = _of_accounts(facts, sources, accounts).instances
-    return Bystanders(controllers, names, frozenset(jobs), words, hosts, nodes, away, before, accounts, known_instances)
+    own = _of_accounts(facts, sources, accounts)
+    return replace(
+        Bystanders(controllers, names, frozenset(jobs), words, hosts, nodes, away, before, accounts),
+        instances=own.instances,
+        knows_instances=own.knows_instances,
+    )
 
 
 def _of_accounts(facts: Sequence[Fact], sources: Iterable[Source], accounts: frozenset[str]) -> Bystanders:
     """The hosts and instances of which anything else tells than such lists."""
-    if not accounts:
+    lists = accounts | {fact.source for fact in facts if fact.name == _LISTED_BY_EC2}
+    if not lists:
         return Bystanders()
-    told = [fact.place for fact in facts if fact.source not in accounts]
-    told += [source.place for source in sources if source.id not in accounts]
-    hosts = frozenset(place.host for place in told if place.host)
+    told = [fact.place for fact in facts if fact.source not in accounts and fact.name != _LISTED_BY_EC2]
+    others = [source for source in sources if source.id not in accounts]
+    told += [source.place for source in others]
+    logs = [source for source in others if source.kind == "log" and source.id not in lists]
     return Bystanders(
-        hosts=hosts, accounts=accounts, instances=frozenset(place.instance_id for place in told if place.instance_id)
+        hosts=frozenset(place.host for place in told if place.host),
+        accounts=accounts,
+        instances=frozenset(place.instance_id for place in told if place.instance_id),
+        knows_instances=bool(logs) and all(source.place.instance_id for source in logs),
     )
 
 

@@ -205,3 +205,18 @@ def test_a_node_that_is_to_be_replaced_later_is_no_root(tmp_path: Path) -> None:
     (tmp_path / "listing.txt").write_text(HEALTH.replace('"open"', '"upcoming"'))
     found = diagnose(rulebook(), collect(Request((str(tmp_path),)), rulebook()))
     assert found.root_causes == ()
+
+
+@pytest.mark.parametrize(("hosts", "roots"), [([GOOD, "i-0bbbbbbbbbbbbbbb2"], set()), ([GOOD, "trn-b"], {"node-lost"})])
+def test_an_impaired_instance_is_none_of_a_job_of_which_all_instances_are_known(
+    tmp_path: Path, hosts: list[str], roots: set[str]
+) -> None:
+    (tmp_path / "status.json").write_text(json.dumps({"InstanceStatuses": [STATUS]}, indent=1))
+    for rank, host in enumerate(hosts):
+        (tmp_path / host).mkdir()
+        steps = "".join(
+            f"2026-05-26 10:0{step}:00,000 INFO [rank{rank}] step {step}/500 loss=2.3\n" for step in range(9)
+        )
+        (tmp_path / host / f"rank{rank}.log").write_text(steps)
+    found = diagnose(rulebook(), collect(Request((str(tmp_path),)), rulebook()))
+    assert {one.cause for one in found.findings if one.id in found.root_causes} == roots
