@@ -7,6 +7,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from folders import filled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,10 +15,7 @@ from neuron_doctor.collectors.walk import Found, MissingPath, find, printable
 
 
 def tree(root: Path, *files: str) -> None:
-    for file in files:
-        path = root / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(file)
+    filled(root, {file: file for file in files})
 
 
 def shown(paths: list[str], **options: dict[str, str]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from folders import filled
 
 import neuron_doctor
 
@@ -21,11 +22,7 @@ BROKEN = (
 
 def roots(folder: Path, files: Mapping[str, str]) -> set[str]:
     """The causes of the roots of a folder with these files."""
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    report = neuron_doctor.diagnose([str(folder)])
+    report = neuron_doctor.diagnose([str(filled(folder, files))])
     found = {finding.id: finding.cause for finding in report.findings}
     return {found[root] for root in report.root_causes}
 

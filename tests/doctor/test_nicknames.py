@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from folders import filled
 
 import neuron_doctor
 
@@ -37,11 +38,7 @@ def uname(host: str) -> str:
 
 def hosts(folder: Path, files: Mapping[str, str]) -> set[str]:
     """The hosts of the root causes of a folder with these files."""
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    report = neuron_doctor.diagnose([str(folder)])
+    report = neuron_doctor.diagnose([str(filled(folder, files))])
     return {host for finding in report.findings if finding.id in report.root_causes for host in finding.hosts}
 
 
