@@ -61,6 +61,8 @@ _PLACEHOLDER = regex(r"\{\{\s*(?:json )?\.(?:State\.)?(?P<key>[A-Z][\w.]{0,60})\
 _LONGEST = 400
 #: Nor of so long a line of what it printed.
 _LONGEST_LINE = 1000
+#: Docker has the year 1 for what never was.
+_DAY = regex(r"(?!0001)\d{4}-\d\d-\d\d")
 #: What ended so long before the last of what was inspected is no part of its story.
 _EARLIER = timedelta(days=2)
 
@@ -247,7 +249,5 @@ def _failure(inp: Input, line: Line, name: str, state: Mapping[str, str]) -> Fac
     # what runs in containers of a machine is asked there
     return fact(inp, line, "launcher-failure", data, Place(host=line.host or line.called_on, container=name or None))
 
-
-_DAY = regex(r"(?!0001)\d{4}-\d\d-\d\d")
 
 COLLECTORS = (Collector("docker", "containers that ended, as Docker lists them", _sniff, from_lines(parse)),)
